@@ -1,0 +1,1 @@
+//! The actor: sessions, gates, routing, execution, transactions

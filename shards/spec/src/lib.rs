@@ -1,0 +1,1 @@
+//! The words commands are declared in

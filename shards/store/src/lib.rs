@@ -1,0 +1,1 @@
+//! One shard's slice of the keyspace

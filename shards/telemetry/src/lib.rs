@@ -1,0 +1,1 @@
+//! Metric catalog, per-shard block, histograms

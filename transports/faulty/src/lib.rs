@@ -1,0 +1,1 @@
+//! A wrapper that splits, delays and drops by seed

@@ -1,0 +1,1 @@
+//! A transport without a wire

@@ -1,0 +1,1 @@
+//! The contract suite: what every transport must pass, written once.

@@ -1,0 +1,1 @@
+//! Kernel TCP and Unix sockets over io_uring
