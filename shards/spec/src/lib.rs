@@ -1,1 +1,13 @@
-//! The words commands are declared in
+//! The words commands and settings are declared in: flags, groups, key shapes, arguments, slots.
+//! Nothing here knows a handler, a store or a session.
+#![forbid(unsafe_code)]
+
+mod argument;
+mod keys;
+mod slot;
+mod words;
+
+pub use argument::{Argument, ArgumentKind};
+pub use keys::{Access, BadKeys, Extent, Keys, Start};
+pub use slot::{SLOTS, crc16, hash_tag, owner_of, slot_of, slots_of};
+pub use words::{Categories, Flags, Group};

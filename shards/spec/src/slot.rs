@@ -1,0 +1,89 @@
+//! Cluster slots: CRC16/XMODEM of the key or its hash tag, modulo 16,384, as the Redis Cluster
+//! specification has it (<https://redis.io/docs/reference/cluster-spec/>), and the even division of
+//! slots among shards in contiguous ranges.
+
+/// How many slots there are.
+pub const SLOTS: u16 = 16_384;
+
+const fn table() -> [u16; 256] {
+    let mut table = [0u16; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let mut crc = (byte as u16) << 8;
+        let mut bit = 0;
+        while bit < 8 {
+            crc = if crc & 0x8000 != 0 { crc << 1 ^ 0x1021 } else { crc << 1 };
+            bit += 1;
+        }
+        table[byte] = crc;
+        byte += 1;
+    }
+    table
+}
+
+static TABLE: [u16; 256] = table();
+
+/// CRC16 with polynomial 0x1021, initial value 0 (XMODEM).
+#[inline]
+pub fn crc16(bytes: &[u8]) -> u16 {
+    bytes.iter().fold(0, |crc, byte| crc << 8 ^ TABLE[((crc >> 8) as u8 ^ byte) as usize])
+}
+
+/// The part of a key that is hashed: what stands between the first `{` and the next `}`, if that is
+/// not empty; else all of it.
+#[inline]
+pub fn hash_tag(key: &[u8]) -> &[u8] {
+    let Some(open) = key.iter().position(|byte| *byte == b'{') else {
+        return key;
+    };
+    match key[open + 1..].iter().position(|byte| *byte == b'}') {
+        Some(length) if length > 0 => &key[open + 1..open + 1 + length],
+        _ => key,
+    }
+}
+
+/// The slot of a key.
+#[inline]
+pub fn slot_of(key: &[u8]) -> u16 {
+    crc16(hash_tag(key)) % SLOTS
+}
+
+/// The shard among `shards` that owns a slot: contiguous ranges that differ by at most one slot.
+#[inline]
+pub fn owner_of(slot: u16, shards: u16) -> u16 {
+    (u32::from(slot) * u32::from(shards) / u32::from(SLOTS)) as u16
+}
+
+/// The slots that a shard owns, first and last.
+pub fn slots_of(shard: u16, shards: u16) -> (u16, u16) {
+    let first = |n: u16| (u32::from(n) * u32::from(SLOTS)).div_ceil(u32::from(shards)) as u16;
+    (first(shard), first(shard + 1) - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_check_value_of_the_specification_holds() {
+        assert_eq!(crc16(b"123456789"), 0x31C3);
+        assert_eq!(slot_of(b"foo"), 12182);
+        assert_eq!(slot_of(b"{user1000}.following"), slot_of(b"user1000"));
+        assert_eq!(hash_tag(b"foo{}{bar}"), b"foo{}{bar}");
+        assert_eq!(hash_tag(b"foo{{bar}}zap"), b"{bar");
+    }
+
+    #[test]
+    fn every_slot_has_one_owner_in_contiguous_ranges() {
+        for shards in [1, 2, 3, 4, 7, 8, 64, 255] {
+            let mut next = 0;
+            for shard in 0..shards {
+                let (first, last) = slots_of(shard, shards);
+                assert_eq!(first, next);
+                assert!((first..=last).all(|slot| owner_of(slot, shards) == shard));
+                next = last + 1;
+            }
+            assert_eq!(next, SLOTS);
+        }
+    }
+}
