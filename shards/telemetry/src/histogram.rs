@@ -3,7 +3,7 @@
 
 use crate::Counter;
 
-/// Number of buckets. A power of two, so that masking an index proves it in bounds.
+/// Number of buckets: eight for each of 31 octaves, and eight below 64 ns.
 pub const BUCKETS: usize = 256;
 
 /// Longer times than this (137 s) are counted as this.
@@ -22,10 +22,10 @@ const MICROSECOND_POWER: u32 = 10;
 /// `value >> (e - 3)`, of which the leading one is worth 8: hence eight indices per exponent.
 #[inline(always)]
 fn bucket_of(nanoseconds: u64) -> usize {
-    let value = nanoseconds.min(MAX_NANOSECONDS);
-    let exponent = (value | (1 << FIRST_OCTAVE)).ilog2();
-    let index = ((exponent - FIRST_OCTAVE) << SUB_BITS) as u64 + (value >> (exponent - SUB_BITS));
-    index as usize & (BUCKETS - 1)
+    let exponent = (nanoseconds | (1 << FIRST_OCTAVE)).ilog2();
+    let index =
+        ((exponent - FIRST_OCTAVE) << SUB_BITS) as usize + (nanoseconds >> (exponent - SUB_BITS)) as usize;
+    index.min(BUCKETS - 1)
 }
 
 /// The least value that bucket `index` holds; the bucket ends where the next one begins.
