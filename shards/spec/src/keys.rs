@@ -64,7 +64,17 @@ impl Access {
 
     /// The printed names, by bit.
     pub const NAMES: &'static [&'static str] = &[
-        "RW", "RO", "OW", "RM", "access", "update", "insert", "delete", "not_key", "incomplete", "variable_flags",
+        "RW",
+        "RO",
+        "OW",
+        "RM",
+        "access",
+        "update",
+        "insert",
+        "delete",
+        "not_key",
+        "incomplete",
+        "variable_flags",
     ];
 
     /// Both together.

@@ -141,9 +141,27 @@ pub struct Categories(pub u32);
 impl Categories {
     /// Every category, in the order of Redis's ACL CAT, bit by bit.
     pub const NAMES: &'static [&'static str] = &[
-        "keyspace", "read", "write", "set", "sortedset", "list", "hash", "string", "bitmap", "hyperloglog",
-        "geo", "stream", "pubsub", "admin", "fast", "slow", "blocking", "dangerous", "connection",
-        "transaction", "scripting",
+        "keyspace",
+        "read",
+        "write",
+        "set",
+        "sortedset",
+        "list",
+        "hash",
+        "string",
+        "bitmap",
+        "hyperloglog",
+        "geo",
+        "stream",
+        "pubsub",
+        "admin",
+        "fast",
+        "slow",
+        "blocking",
+        "dangerous",
+        "connection",
+        "transaction",
+        "scripting",
     ];
     /// Commands on keys whatever their type.
     pub const KEYSPACE: Categories = Categories(1 << 0);
