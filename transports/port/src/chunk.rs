@@ -121,6 +121,11 @@ impl ChunkPool {
         self.away
     }
 
+    /// How many more may be taken.
+    pub fn available(&self) -> usize {
+        self.limit - self.away
+    }
+
     /// The size of each chunk in bytes.
     pub fn size(&self) -> usize {
         self.size

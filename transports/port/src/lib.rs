@@ -4,6 +4,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod chunk;
+mod lender;
 mod link;
 mod poller;
 mod sys;
@@ -12,5 +13,6 @@ pub mod contract;
 pub mod sockets;
 
 pub use chunk::{Chunk, ChunkPool};
+pub use lender::{Lender, SendQueue};
 pub use link::{Address, Close, Event, LinkId, Links, Peer, Why};
 pub use poller::{Poller, PollerStats};
