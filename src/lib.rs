@@ -1,1 +1,2 @@
 //! Corelane.
+pub mod admin;
