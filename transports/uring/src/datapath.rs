@@ -1,0 +1,560 @@
+//! The hot path: harvesting completions, staging sends, one enter for all of it.
+//! Knows nothing of listeners (`accept`), endings (`ending`) or sleep (`park`).
+
+use crate::accept::Listener;
+use crate::link::{Link, Receive, Refused};
+use crate::setup::{self, BUFFER_GROUP, BroughtUp, UringDenied};
+use crate::sys::{Buffers, Completion, Message, Ring, Wait};
+use crate::token::{Kind, pack, unpack};
+use io_uring::types::Fd;
+use io_uring::{cqueue, opcode};
+use port::sockets::SocketOptions;
+use port::{Chunk, ChunkPool, Close, Event, LinkId, Links, Poller, PollerStats, Why};
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::time::Duration;
+
+/// Enters one `poll` may make when deferred work completes without anything for us.
+const ENTERS_PER_POLL_MAX: usize = 8;
+/// Completions handled between two looks at the budget.
+const HARVEST_MAX: usize = 256;
+/// No SIGPIPE, and the kernel itself goes on with a short send.
+const SEND_FLAGS: i32 = libc::MSG_NOSIGNAL | libc::MSG_WAITALL;
+
+/// Chunks of both directions and the way home of each.
+pub(crate) struct Chunks {
+    /// Receive buffers: chunks whose tag is their id plus one.
+    pub(crate) buffers: Buffers,
+    /// Leases: chunks whose tag is 0.
+    pub(crate) leases: ChunkPool,
+    pub(crate) leases_max: usize,
+}
+
+impl Chunks {
+    #[inline]
+    pub(crate) fn give(&mut self, chunk: Chunk) {
+        match chunk.tag {
+            0 => self.leases.give(chunk),
+            tag => self.buffers.give((tag - 1) as u16, chunk.into_memory()),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn has_lease(&self) -> bool {
+        self.leases.away() < self.leases_max
+    }
+}
+
+/// A poller over io_uring. Made on the thread that uses it, and bound to it.
+pub struct UringPoller {
+    pub(crate) ring: Ring,
+    pub(crate) chunks: Chunks,
+    pub(crate) links: Links<Link>,
+    pub(crate) listeners: Vec<Listener>,
+    pub(crate) options: SocketOptions,
+    description: String,
+    pub(crate) stats: PollerStats,
+    /// Links whose receive is to be armed.
+    pub(crate) arming: Vec<LinkId>,
+    /// Links whose receive found no buffer, first come first armed.
+    pub(crate) starved: VecDeque<LinkId>,
+    /// Links with something to send and no send in flight.
+    pub(crate) outbox: Vec<LinkId>,
+    /// Operations to be asked back.
+    pub(crate) cancels: Vec<(Kind, LinkId)>,
+    /// Links that were refused a lease for want of chunks in the pool.
+    pub(crate) refused: VecDeque<LinkId>,
+    /// Links whose peer hung up since the last poll.
+    pub(crate) grace: Vec<LinkId>,
+    /// Links that are over: `Closed` is due.
+    pub(crate) finished: Vec<LinkId>,
+    /// What `park` harvested and the next `poll` tells.
+    pub(crate) early: VecDeque<Event>,
+    /// Descriptors whose readability ends `park`, and whether the kernel watches them now.
+    pub(crate) watched: Vec<(RawFd, bool)>,
+    /// Another poller was given our descriptor.
+    slept_on: Cell<bool>,
+    /// Something other than sends waits to be staged.
+    pub(crate) todo: bool,
+    /// An accept pauses until its timer.
+    pub(crate) pausing: bool,
+    /// Vectors of sends, reused.
+    #[expect(clippy::vec_box, reason = "the kernel reads a message where it lies: it must not move")]
+    messages: Vec<Box<Message>>,
+    scratch: Vec<Completion>,
+}
+
+impl std::fmt::Debug for UringPoller {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "UringPoller({}, {} links)", self.description, self.links.len())
+    }
+}
+
+impl UringPoller {
+    /// A poller that accepts on `listeners` (see `port::sockets::listen`). Call it on the thread that
+    /// will poll: the kernel binds the ring to it.
+    ///
+    /// # Errors
+    /// Why io_uring cannot be used here.
+    pub fn new(listeners: Vec<OwnedFd>, options: SocketOptions) -> Result<UringPoller, UringDenied> {
+        let BroughtUp { ring, buffers, description } = setup::bring_up(&options)?;
+        let leases = ChunkPool::new(options.chunk_bytes, options.send_chunks);
+        Ok(UringPoller {
+            ring,
+            chunks: Chunks { buffers, leases, leases_max: options.send_chunks },
+            links: Links::default(),
+            todo: !listeners.is_empty(),
+            listeners: listeners.into_iter().map(Listener::new).collect(),
+            options,
+            description,
+            stats: PollerStats::default(),
+            arming: Vec::new(),
+            starved: VecDeque::new(),
+            outbox: Vec::new(),
+            cancels: Vec::new(),
+            refused: VecDeque::new(),
+            grace: Vec::new(),
+            finished: Vec::new(),
+            early: VecDeque::new(),
+            watched: Vec::new(),
+            slept_on: Cell::new(false),
+            pausing: false,
+            messages: Vec::new(),
+            scratch: Vec::with_capacity(HARVEST_MAX),
+        })
+    }
+
+    /// Which ring was brought up, such as `io_uring (defer-taskrun, 1024/4096, 256x16KiB buffers)`.
+    pub fn describe(&self) -> &str {
+        &self.description
+    }
+
+    /// Events are due that no completion will announce.
+    #[inline]
+    pub(crate) fn has_chores(&self) -> bool {
+        !self.early.is_empty()
+            || !self.finished.is_empty()
+            || !self.grace.is_empty()
+            || (!self.refused.is_empty() && self.chunks.has_lease())
+    }
+
+    /// One enter: submits what is staged and runs deferred work.
+    pub(crate) fn enter(&mut self, wait: Wait) {
+        if let Err(error) = self.ring.enter(wait) {
+            panic!("the ring of a living core works: {error}");
+        }
+    }
+
+    /// Makes deferred completions visible, a bounded number of times.
+    fn enter_until_visible(&mut self) {
+        for _ in 0..ENTERS_PER_POLL_MAX {
+            self.stage();
+            self.enter(Wait::No);
+            if !self.ring.is_empty() || !(self.todo || self.ring.wants_enter()) {
+                return;
+            }
+        }
+    }
+
+    /// Turns chores and completions into at most about `budget` events.
+    pub(crate) fn harvest(&mut self, budget: usize, events: &mut Vec<Event>) {
+        let before = events.len();
+        if self.has_chores() {
+            self.do_chores(budget, events);
+        }
+        let mut ran_dry = false;
+        let mut completions = std::mem::take(&mut self.scratch);
+        loop {
+            let left = budget.saturating_sub(events.len() - before);
+            completions.clear();
+            self.ring.harvest(left.min(HARVEST_MAX), &mut completions);
+            if completions.is_empty() {
+                break;
+            }
+            for completion in &completions {
+                ran_dry |= completion.result == -libc::ENOBUFS;
+                self.complete(completion, events);
+            }
+        }
+        self.scratch = completions;
+        if ran_dry {
+            // Once per harvest, however many links were turned away.
+            self.chunks.buffers.grow();
+        }
+    }
+
+    fn do_chores(&mut self, budget: usize, events: &mut Vec<Event>) {
+        let most = budget.min(self.early.len());
+        events.extend(self.early.drain(..most));
+        for id in std::mem::take(&mut self.grace) {
+            self.end_grace(id);
+        }
+        for _ in 0..budget.saturating_sub(most) {
+            let Some(id) = self.finished.pop() else { break };
+            self.bury(id, events);
+        }
+        let free = self.chunks.leases_max - self.chunks.leases.away();
+        for _ in 0..free.min(budget) {
+            let Some(id) = self.refused.pop_front() else { break };
+            if let Some(link) = self.links.find(id)
+                && link.refused == Refused::ByPool
+                && link.is_open()
+            {
+                link.refused = Refused::No;
+                events.push(Event::Writable(id));
+            }
+        }
+    }
+
+    pub(crate) fn complete(&mut self, completion: &Completion, events: &mut Vec<Event>) {
+        let (kind, id) = unpack(completion.token);
+        match kind {
+            Kind::Receive => self.received(id, completion, events),
+            Kind::Send => self.sent(id, completion.result, events),
+            Kind::Accept => self.accepted(id.slot as usize, completion, events),
+            Kind::CancelReceive | Kind::CancelSend => self.cancelled(kind, id, completion.result),
+            Kind::Watch => self.watched[id.slot as usize].1 = false,
+            Kind::Pause => self.resume_accepting(),
+            Kind::CancelAccept | Kind::Nothing => {}
+        }
+    }
+
+    fn received(&mut self, id: LinkId, completion: &Completion, events: &mut Vec<Event>) {
+        let link = self.links.find(id);
+        if let Some(buffer) = cqueue::buffer_select(completion.flags) {
+            let memory = self.chunks.buffers.take(buffer).expect("the kernel fills buffers it was given");
+            let heard = link.as_ref().is_some_and(|link| link.ending.is_none());
+            if heard && completion.result > 0 {
+                let count = completion.result as usize;
+                self.stats.bytes_in += count as u64;
+                events.push(Event::Bytes(id, Chunk::from_memory(memory, count, u32::from(buffer) + 1)));
+            } else {
+                self.chunks.buffers.give(buffer, memory);
+            }
+        }
+        if cqueue::more(completion.flags) {
+            return;
+        }
+        let link = link.expect("a link outlives its receive");
+        link.receive = Receive::Idle;
+        if link.ending.is_some() {
+            self.settle(id);
+            return;
+        }
+        match -completion.result {
+            libc::ENOBUFS if !link.throttled => {
+                link.receive = Receive::Starved;
+                self.starved.push_back(id);
+                self.todo = true;
+            }
+            // Multishot may end at any time, with bytes or without.
+            ..0 | libc::ENOBUFS | libc::ECANCELED | libc::EINTR | libc::EAGAIN => self.want_receive(id),
+            0 => self.end(id, Why::Peer, Close::Drain),
+            errno => self.end(id, Why::Error(errno), Close::Abort),
+        }
+    }
+
+    /// Has a link's receive armed at the next enter, unless it is throttled or ending.
+    pub(crate) fn want_receive(&mut self, id: LinkId) {
+        if let Some(link) = self.links.find(id)
+            && link.receive == Receive::Idle
+            && !link.throttled
+            && link.ending.is_none()
+        {
+            link.receive = Receive::Queued;
+            self.arming.push(id);
+            self.todo = true;
+        }
+    }
+
+    fn sent(&mut self, id: LinkId, result: i32, events: &mut Vec<Event>) {
+        let link = self.links.find(id).expect("a link outlives its send");
+        let mut in_flight = std::mem::take(&mut link.sending);
+        link.send_cancelled = false;
+        self.messages.extend(link.message.take());
+        let mut count = usize::try_from(result).unwrap_or(0);
+        while count > 0 {
+            let chunk = link.queue.front_mut().expect("no more was sent than submitted");
+            let length = chunk.filled().len();
+            if count < length {
+                chunk.consume(count);
+                break;
+            }
+            count -= length;
+            in_flight -= 1;
+            self.chunks.give(link.queue.pop_front().expect("just seen"));
+        }
+        // Counted as sent when it was staged, and not sent after all.
+        let unsent: usize = link.queue.iter().take(in_flight).map(|chunk| chunk.filled().len()).sum();
+        self.stats.bytes_out -= unsent as u64;
+        let again = matches!(-result, libc::EAGAIN | libc::EINTR | libc::ECANCELED);
+        let aborted = link.ending.is_some_and(|ending| ending.how == Close::Abort);
+        if aborted || result < 0 && !again {
+            self.end(id, Why::Error(-result), Close::Abort);
+            return;
+        }
+        if link.is_finished() {
+            self.settle(id);
+            return;
+        }
+        if !link.queue.is_empty() && !link.queued {
+            link.queued = true;
+            self.outbox.push(id);
+            self.todo = true;
+        }
+        let has_room = link.queue.len() < self.options.send_chunks_per_link;
+        if link.refused == Refused::ByLink && has_room && link.is_open() {
+            if self.chunks.has_lease() {
+                link.refused = Refused::No;
+                events.push(Event::Writable(id));
+            } else {
+                link.refused = Refused::ByPool;
+                self.refused.push_back(id);
+            }
+        }
+    }
+
+    /// Turns every list of wishes into entries; what finds no room waits for the next time.
+    pub(crate) fn stage(&mut self) {
+        self.chunks.buffers.replenish();
+        if self.todo {
+            self.todo = false;
+            self.stage_cancels();
+            self.stage_accepts();
+            self.stage_receives();
+        }
+        if !self.outbox.is_empty() {
+            self.stage_sends();
+        }
+    }
+
+    fn stage_cancels(&mut self) {
+        while let Some((kind, id)) = self.cancels.pop() {
+            let target = match kind {
+                Kind::CancelSend => Kind::Send,
+                Kind::CancelAccept => Kind::Accept,
+                _ => Kind::Receive,
+            };
+            if !self.with_room(|ring| ring.push_cancel(pack(target, id), pack(kind, id))) {
+                self.cancels.push((kind, id));
+                self.todo = true;
+                return;
+            }
+        }
+    }
+
+    fn stage_receives(&mut self) {
+        // A link that found no buffer takes many at once: few links at a time, and only as buffers come.
+        let share = self.chunks.buffers.with_kernel().div_ceil(4);
+        for _ in 0..share {
+            let Some(id) = self.starved.pop_front() else { break };
+            if let Some(link) = self.links.find(id)
+                && link.receive == Receive::Starved
+            {
+                link.receive = Receive::Queued;
+                self.arming.push(id);
+            }
+        }
+        while let Some(id) = self.arming.pop() {
+            let Some(link) = self.links.find(id) else { continue };
+            if link.receive != Receive::Queued {
+                continue;
+            }
+            let fd = link.fd.as_raw_fd();
+            if !self.with_room(|ring| ring.push_receive(fd, BUFFER_GROUP, pack(Kind::Receive, id))) {
+                self.arming.push(id);
+                self.todo = true;
+                return;
+            }
+            self.links.find(id).expect("just seen").receive = Receive::Armed;
+        }
+        self.todo |= !self.starved.is_empty() && self.chunks.buffers.with_kernel() > 0;
+    }
+
+    fn stage_sends(&mut self) {
+        let mut outbox = std::mem::take(&mut self.outbox);
+        let mut staged = 0;
+        for &id in &outbox {
+            if !self.stage_send(id) {
+                self.todo = true;
+                break;
+            }
+            staged += 1;
+        }
+        outbox.drain(..staged);
+        self.outbox = outbox;
+    }
+
+    /// Stages the one send of a link; `false` when there is no room.
+    fn stage_send(&mut self, id: LinkId) -> bool {
+        let Some(link) = self.links.find(id) else { return true };
+        if link.sending > 0 || link.queue.is_empty() {
+            link.queued = false;
+            return true;
+        }
+        let fd = Fd(link.fd.as_raw_fd());
+        let (entry, count) = if link.queue.len() == 1 {
+            let bytes = link.queue[0].filled();
+            (opcode::Send::new(fd, bytes.as_ptr(), bytes.len() as u32).flags(SEND_FLAGS).build(), 1)
+        } else {
+            let mut message = self.messages.pop().unwrap_or_else(Message::new);
+            let count = message.fill(link.queue.iter().map(Chunk::filled));
+            let entry = opcode::SendMsg::new(fd, message.header()).flags(SEND_FLAGS as u32).build();
+            link.message = Some(message);
+            (entry, count)
+        };
+        let entry = entry.user_data(pack(Kind::Send, id));
+        let ring = &mut self.ring;
+        // SAFETY: the chunks stay in the link's queue, their memory unmoved and unwritten, and the
+        // message in its box, until `sent` harvests the completion; a dropped poller leaks them rather
+        // than free what is in flight.
+        let mut pushed = unsafe { ring.push(&entry) };
+        if !pushed {
+            ring.enter(Wait::No).expect("the ring of a living core works");
+            // SAFETY: as above.
+            pushed = unsafe { ring.push(&entry) };
+        }
+        if pushed {
+            let bytes: usize = link.queue.iter().take(count).map(|chunk| chunk.filled().len()).sum();
+            self.stats.bytes_out += bytes as u64;
+            link.sending = count;
+            link.queued = false;
+        } else {
+            self.messages.extend(link.message.take());
+        }
+        pushed
+    }
+
+    /// Pushes, after an enter where the queue was full.
+    pub(crate) fn with_room(&mut self, push: impl Fn(&mut Ring) -> bool) -> bool {
+        if push(&mut self.ring) {
+            return true;
+        }
+        self.enter(Wait::No);
+        push(&mut self.ring)
+    }
+}
+
+impl Poller for UringPoller {
+    fn name(&self) -> &'static str {
+        "uring"
+    }
+
+    fn poll(&mut self, budget: usize, events: &mut Vec<Event>) {
+        if self.ring.is_empty() && !self.has_chores() {
+            if !self.todo && !self.ring.wants_enter() {
+                return;
+            }
+            self.enter_until_visible();
+        }
+        self.harvest(budget, events);
+    }
+
+    fn lease(&mut self, link: LinkId, _at_least: usize) -> Option<Chunk> {
+        let state = self.links.find(link).filter(|state| state.is_open())?;
+        if state.queue.len() >= self.options.send_chunks_per_link {
+            state.refused = Refused::ByLink;
+        } else if let Some(chunk) = self.chunks.leases.take() {
+            return Some(chunk);
+        } else if state.refused != Refused::ByPool {
+            state.refused = Refused::ByPool;
+            self.refused.push_back(link);
+        }
+        self.stats.leases_refused += 1;
+        None
+    }
+
+    fn submit(&mut self, link: LinkId, chunk: Chunk) {
+        match self.links.find(link) {
+            Some(state) if state.is_open() && !chunk.filled().is_empty() => {
+                state.queue.push_back(chunk);
+                if !state.queued && state.sending == 0 {
+                    state.queued = true;
+                    self.outbox.push(link);
+                }
+            }
+            _ => self.recycle(chunk),
+        }
+    }
+
+    fn recycle(&mut self, chunk: Chunk) {
+        self.chunks.give(chunk);
+        self.todo |= !self.starved.is_empty();
+    }
+
+    fn flush(&mut self) {
+        self.stage();
+        if self.ring.has_staged() {
+            self.enter(Wait::No);
+        }
+        if self.slept_on.get() && self.has_chores() && self.ring.is_empty() {
+            // Someone sleeps on our descriptor: what is due must show on it.
+            self.announce();
+        }
+    }
+
+    fn close(&mut self, link: LinkId, how: Close) {
+        self.end(link, Why::Ours, how);
+    }
+
+    fn throttle(&mut self, link: LinkId, stop: bool) {
+        let Some(state) = self.links.find(link) else { return };
+        state.throttled = stop;
+        match (stop, state.receive) {
+            (true, Receive::Armed) => {
+                state.receive = Receive::Cancelling;
+                self.cancels.push((Kind::CancelReceive, link));
+                self.todo = true;
+            }
+            (true, Receive::Queued | Receive::Starved) => state.receive = Receive::Idle,
+            (false, _) => self.want_receive(link),
+            (true, _) => {}
+        }
+    }
+
+    fn chunk_size(&self) -> usize {
+        self.options.chunk_bytes
+    }
+
+    fn stop_accepting(&mut self) {
+        self.close_listeners();
+    }
+
+    fn links(&self) -> usize {
+        self.links.len()
+    }
+
+    fn stats(&self) -> PollerStats {
+        PollerStats {
+            syscalls: self.stats.syscalls + self.ring.enters,
+            chunks_away: (self.chunks.leases.away() + self.chunks.buffers.away()) as u64,
+            ..self.stats
+        }
+    }
+
+    fn sleep_on(&self) -> Option<RawFd> {
+        self.slept_on.set(true);
+        Some(self.ring.fd())
+    }
+
+    fn watch(&mut self, fd: RawFd) -> bool {
+        self.watched.push((fd, false));
+        true
+    }
+
+    fn park(&mut self, timeout: Option<Duration>) -> bool {
+        self.sleep(timeout);
+        true
+    }
+}
+
+impl Drop for UringPoller {
+    fn drop(&mut self) {
+        let quiet = self.quiesce();
+        if quiet {
+            // SAFETY: `quiesce` has harvested the end of every receive.
+            unsafe { self.chunks.buffers.unregister(&self.ring, BUFFER_GROUP) };
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! How links end: asked back, waited for, then closed; and how the whole poller does.
+//! Knows nothing of bytes.
+
+use crate::datapath::UringPoller;
+use crate::link::{Ending, Receive};
+use crate::sys::Wait;
+use crate::token::{Kind, pack_index, unpack};
+use io_uring::cqueue;
+use port::{Close, Event, LinkId, Why};
+use std::time::Duration;
+
+/// How long a dropped poller waits in all for what it asked back.
+const LAST_ENTERS_MAX: usize = 100;
+const LAST_ENTER: Duration = Duration::from_millis(10);
+
+impl UringPoller {
+    /// Begins the end of a link, or makes it harsher. `Closed` follows once nothing is in flight.
+    pub(crate) fn end(&mut self, id: LinkId, why: Why, how: Close) {
+        let Some(link) = self.links.find(id) else { return };
+        let grace = why == Why::Peer && how == Close::Drain;
+        match &mut link.ending {
+            None => link.ending = Some(Ending { why, how, grace }),
+            Some(ending) if ending.how == Close::Abort => {}
+            Some(ending) => {
+                // We close what the peer has half closed: nothing more is to be submitted.
+                if why == Why::Ours {
+                    ending.why = why;
+                }
+                ending.grace = false;
+                ending.how = how;
+            }
+        }
+        if how == Close::Abort {
+            while link.queue.len() > link.sending {
+                self.chunks.give(link.queue.pop_back().expect("longer than what is in flight"));
+            }
+            if link.sending > 0 && !link.send_cancelled {
+                link.send_cancelled = true;
+                self.cancels.push((Kind::CancelSend, id));
+                self.todo = true;
+            }
+        }
+        match link.receive {
+            Receive::Armed => {
+                link.receive = Receive::Cancelling;
+                self.cancels.push((Kind::CancelReceive, id));
+                self.todo = true;
+            }
+            Receive::Queued | Receive::Starved => link.receive = Receive::Idle,
+            Receive::Idle | Receive::Cancelling => {}
+        }
+        if grace {
+            self.grace.push(id);
+        } else {
+            self.settle(id);
+        }
+    }
+
+    /// Marks a link as over if nothing is in flight or owed.
+    pub(crate) fn settle(&mut self, id: LinkId) {
+        if let Some(link) = self.links.find(id)
+            && link.is_finished()
+            && !link.buried
+        {
+            link.buried = true;
+            self.finished.push(id);
+        }
+    }
+
+    /// The peer hung up at an earlier poll, so the answers to its last words are submitted by now.
+    pub(crate) fn end_grace(&mut self, id: LinkId) {
+        if let Some(ending) = self.links.find(id).and_then(|link| link.ending.as_mut()) {
+            ending.grace = false;
+            self.settle(id);
+        }
+    }
+
+    /// Closes the descriptor and tells of it.
+    pub(crate) fn bury(&mut self, id: LinkId, events: &mut Vec<Event>) {
+        let Some(link) = self.links.remove(id) else { return };
+        let why = link.ending.map_or(Why::Ours, |ending| ending.why);
+        drop(link);
+        self.stats.syscalls += 1;
+        self.stats.closed += 1;
+        events.push(Event::Closed(id, why));
+    }
+
+    /// A cancel has run. It may have missed an operation that was just being worked on: ask again.
+    pub(crate) fn cancelled(&mut self, kind: Kind, id: LinkId, result: i32) {
+        if !matches!(-result, libc::ENOENT | libc::EALREADY) {
+            return;
+        }
+        let Some(link) = self.links.find(id) else { return };
+        let missed = match kind {
+            Kind::CancelReceive => link.receive == Receive::Cancelling,
+            _ => link.send_cancelled,
+        };
+        if missed {
+            self.cancels.push((kind, id));
+            self.todo = true;
+        }
+    }
+
+    /// Asks everything back and waits for it, within bounds. `false`: the kernel may still use chunks,
+    /// which are then leaked.
+    pub(crate) fn quiesce(&mut self) -> bool {
+        let ids: Vec<LinkId> = self.links.ids().collect();
+        let mut busy = self.count_busy(&ids);
+        let mut completions = Vec::new();
+        for _ in 0..LAST_ENTERS_MAX {
+            if busy == 0 {
+                break;
+            }
+            // Again each time: a cancel misses what is just being worked on.
+            self.ring.push_cancel_all(pack_index(Kind::Nothing, 0));
+            if self.ring.enter(Wait::ForOne(Some(LAST_ENTER))).is_err() {
+                break;
+            }
+            completions.clear();
+            self.ring.harvest(usize::MAX, &mut completions);
+            for completion in &completions {
+                let (kind, id) = unpack(completion.token);
+                if let Some(buffer) = cqueue::buffer_select(completion.flags) {
+                    self.chunks.buffers.take(buffer);
+                }
+                let Some(link) = self.links.find(id) else { continue };
+                match kind {
+                    Kind::Receive if !cqueue::more(completion.flags) => link.receive = Receive::Idle,
+                    Kind::Send => link.sending = 0,
+                    _ => {}
+                }
+            }
+            busy = self.count_busy(&ids);
+        }
+        for id in ids {
+            if let Some(mut link) = self.links.remove(id)
+                && link.sending > 0
+            {
+                std::mem::forget(std::mem::take(&mut link.queue));
+                std::mem::forget(link.message.take());
+            }
+        }
+        busy == 0
+    }
+
+    fn count_busy(&mut self, ids: &[LinkId]) -> usize {
+        ids.iter().filter(|id| self.links.find(**id).is_some_and(|link| link.is_busy())).count()
+    }
+}

@@ -1,0 +1,98 @@
+//! One connection as the ring sees it: which operations are in flight, what waits to be sent, how it ends.
+//! Knows nothing of how operations reach the kernel.
+
+use crate::sys::Message;
+use port::{Chunk, Close, Why};
+use std::collections::VecDeque;
+use std::os::fd::OwnedFd;
+
+/// Where a link's multishot receive stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Receive {
+    /// Not with the kernel and not wanted.
+    Idle,
+    /// Waits in the poller's list to be armed.
+    Queued,
+    /// Found no buffer; waits in the poller's list until buffers come home.
+    Starved,
+    /// With the kernel.
+    Armed,
+    /// With the kernel, and asked back.
+    Cancelling,
+}
+
+/// Whether a link was refused a lease, and why: a `Writable` is owed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Refused {
+    /// It was not.
+    No,
+    /// Too much of its own is unsent.
+    ByLink,
+    /// The pool was empty; the link waits in the poller's list.
+    ByPool,
+}
+
+/// How and why a link ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Ending {
+    pub(crate) why: Why,
+    pub(crate) how: Close,
+    /// The peer has hung up in this tick: answers to its last words may still come.
+    pub(crate) grace: bool,
+}
+
+/// A connection.
+pub(crate) struct Link {
+    pub(crate) fd: OwnedFd,
+    pub(crate) receive: Receive,
+    pub(crate) throttled: bool,
+    /// Chunks submitted and unsent, in order. The first `sending` of them are being read by the kernel.
+    pub(crate) queue: VecDeque<Chunk>,
+    pub(crate) sending: usize,
+    /// The vector of the send in flight, when it has more than one part.
+    pub(crate) message: Option<Box<Message>>,
+    /// The link waits in the poller's outbox.
+    pub(crate) queued: bool,
+    /// The send in flight was asked back.
+    pub(crate) send_cancelled: bool,
+    pub(crate) refused: Refused,
+    pub(crate) ending: Option<Ending>,
+    /// It waits in the poller's list of finished links.
+    pub(crate) buried: bool,
+}
+
+impl Link {
+    pub(crate) fn new(fd: OwnedFd) -> Link {
+        Link {
+            fd,
+            receive: Receive::Idle,
+            throttled: false,
+            queue: VecDeque::new(),
+            sending: 0,
+            message: None,
+            queued: false,
+            send_cancelled: false,
+            refused: Refused::No,
+            ending: None,
+            buried: false,
+        }
+    }
+
+    /// The house may still use it: it was not closed by us, nor has it failed. A peer that hung up in
+    /// order still gets its answers.
+    #[inline]
+    pub(crate) fn is_open(&self) -> bool {
+        self.ending.is_none_or(|ending| ending.why == Why::Peer && ending.how == Close::Drain)
+    }
+
+    /// The kernel holds an operation of it.
+    #[inline]
+    pub(crate) fn is_busy(&self) -> bool {
+        self.sending > 0 || matches!(self.receive, Receive::Armed | Receive::Cancelling)
+    }
+
+    /// Nothing is in flight or owed: the descriptor may be closed.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.ending.is_some_and(|ending| !ending.grace) && self.queue.is_empty() && !self.is_busy()
+    }
+}
