@@ -1,1 +1,16 @@
-//! Every command, declared once
+//! Every command of Corelane, declared once, with its handler. It knows the words (spec), the bytes
+//! of replies (resp) and one shard's keyspace (store); it does not know how a shard carries commands
+//! out, or that there are wires.
+#![forbid(unsafe_code)]
+
+mod catalog;
+mod command;
+mod context;
+mod home;
+
+pub use catalog::{Catalog, Entry};
+pub use command::{
+    Check, CheckFn, Command, Everywhere, Go, HomeFn, LocalFn, Lock, Order, Piece, Plan, Run, Spread,
+};
+pub use context::{Args, Caller, Ctx, Effects, Key, Random};
+pub use home::{After, Call, Facts, Home, House, Job, PauseMode, ReplyMode, SessionState};

@@ -1,1 +1,23 @@
-//! The actor: sessions, gates, routing, execution, transactions
+//! The actor: one core's sessions and keyspace slice. Bytes, parcels and the time go in; bytes,
+//! parcels and closes come out through an [`Outbox`]. No input or output, no clock, no waiting.
+#![forbid(unsafe_code)]
+
+mod actor;
+mod batch;
+mod execute;
+mod feed;
+mod gates;
+mod house;
+mod marks;
+mod outbox;
+mod parcel;
+mod route;
+mod runs;
+mod session;
+mod turn;
+mod txn;
+
+pub use actor::{Make, Peer, Shard};
+pub use marks::Marks;
+pub use outbox::{Now, Outbox};
+pub use parcel::{ConnId, Hop, Parcel, Part, PartKey, Run, Step, Ticket};

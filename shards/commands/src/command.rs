@@ -1,0 +1,284 @@
+//! What a command is: one declaration beside its handler, from which COMMAND, gates, routing,
+//! fan-out, documentation and tests are derived. It does not know how a shard carries it out.
+
+use crate::context::{Args, Ctx, Key};
+use crate::home::{After, Call, Home, House};
+use resp::Reply;
+use spec::{Argument, Categories, Flags, Group, Keys};
+use store::Detached;
+
+/// Runs where the keys are, in one go: validates, changes, replies.
+pub type LocalFn = fn(&mut Ctx<'_>, Args<'_>, &mut Reply<'_>);
+/// Runs where the client is.
+pub type HomeFn = fn(&mut Home<'_>, Args<'_>, &mut Reply<'_>) -> After;
+/// Says whether the arguments are in order; replies with the error where not.
+pub type CheckFn = fn(&Check, Args<'_>, &mut Reply<'_>) -> bool;
+
+/// Where and how a command runs.
+#[derive(Clone, Copy)]
+pub enum Run {
+    /// Where its keys are (anywhere, if it has none).
+    Local(LocalFn),
+    /// Where its client is.
+    Home(HomeFn),
+    /// On the shard that its arguments name.
+    Steered(fn(Args<'_>, u16) -> u16, LocalFn),
+    /// A part on every shard, folded at home.
+    Everywhere(&'static Everywhere),
+    /// Several keys on several shards, in two hops under locks.
+    Plan(&'static Plan),
+    /// A container: its subcommands run.
+    Container,
+}
+
+/// How a `Local` command over several keys is divided when they live on several shards: each shard
+/// runs the handler on the keys it owns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Spread {
+    /// It is not: all keys must be on one shard.
+    None,
+    /// Each key alone (with the arguments up to the next key); the one element of each reply array is
+    /// put in the order of the keys.
+    InKeyOrder,
+    /// Integer replies are added.
+    Sum,
+    /// `+OK` from all.
+    AllOk,
+}
+
+/// A command with a part on every shard.
+pub struct Everywhere {
+    /// What is locked while it runs.
+    pub lock: Lock,
+    /// Runs first, at home: refuses bad arguments, or answers at once.
+    pub prepare: Option<fn(&mut Home<'_>, Args<'_>, &mut Reply<'_>) -> Go>,
+    /// Runs on every shard; what it writes is given to `fold`.
+    pub part: fn(&mut dyn House, &Call, Args<'_>, &mut Vec<u8>),
+    /// Runs at home with every part, in the order of the shards.
+    pub fold: fn(&mut Home<'_>, Args<'_>, &[&[u8]], &mut Reply<'_>) -> After,
+}
+
+/// What an [`Everywhere`] command locks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Lock {
+    /// Nothing: parts run when they arrive.
+    Nothing,
+    /// The whole keyspace: all parts are seen at one moment.
+    Keyspace,
+}
+
+/// Whether to go on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Go {
+    /// Go on.
+    On,
+    /// The reply is written; nothing more is to be done.
+    Answered,
+}
+
+/// What a plan learns of a key in its first hop.
+#[derive(Debug)]
+pub enum Piece {
+    /// Not asked.
+    Nothing,
+    /// The key is there, or not.
+    Exists(bool),
+    /// A copy of the value, if there is one.
+    Value(Option<Detached>),
+}
+
+/// What a plan does to a key in its second hop.
+#[derive(Debug)]
+pub enum Order {
+    /// Nothing.
+    Nothing,
+    /// Remove it from the client's database.
+    Remove,
+    /// Put a value in place of whatever is there.
+    Put {
+        /// The database.
+        db: u16,
+        /// The value with its expiry.
+        value: Detached,
+    },
+}
+
+/// A command over keys of several shards that has to look before it leaps.
+pub struct Plan {
+    /// The whole command, where all keys are on one shard.
+    pub together: LocalFn,
+    /// First hop, for each key (by its ordinal among the keys), under locks.
+    pub gather: fn(&mut Ctx<'_>, Args<'_>, usize, Key<'_>) -> Piece,
+    /// At home, with all pieces in key order: replies; `Some` orders (one a key) make a second hop,
+    /// and the reply is sent when that is done.
+    pub decide: fn(&Check, Args<'_>, &mut [Piece], &mut Reply<'_>) -> Option<Vec<Order>>,
+}
+
+/// What argument checks and decisions may look at.
+#[derive(Clone, Copy, Debug)]
+pub struct Check {
+    /// Unix time in milliseconds.
+    pub now: i64,
+    /// The client's database.
+    pub db: u16,
+    /// How many databases there are.
+    pub databases: u16,
+    /// Largest string in bytes.
+    pub string_bytes_max: usize,
+}
+
+/// The declaration of a command or subcommand.
+pub struct Command {
+    /// Its name in capitals; of a subcommand, the second word.
+    pub name: &'static str,
+    /// Its family.
+    pub group: Group,
+    /// Where and how it runs.
+    pub run: Run,
+    /// Number of arguments with the name; negative: at least that many.
+    pub arity: i16,
+    /// What can be said of it in a word.
+    pub flags: Flags,
+    /// ACL categories beyond the implied ones.
+    pub categories: Categories,
+    /// Where its keys are.
+    pub keys: &'static [Keys],
+    /// How it is divided over shards.
+    pub spread: Spread,
+    /// Checks arguments before a command is divided over shards or planned.
+    pub check: Option<CheckFn>,
+    /// The Redis version that brought it.
+    pub since: &'static str,
+    /// One sentence.
+    pub summary: &'static str,
+    /// Its cost in big-O words.
+    pub complexity: &'static str,
+    /// COMMAND's tips.
+    pub tips: &'static [&'static str],
+    /// Its arguments for COMMAND DOCS.
+    pub arguments: &'static [Argument],
+    /// Its subcommands.
+    pub subcommands: &'static [&'static Command],
+    /// Its subcommands are not listed by COMMAND (DEBUG).
+    pub hidden_subcommands: bool,
+}
+
+impl Command {
+    /// A command of that name, with arity 1 and nothing else said.
+    pub const fn new(name: &'static str, group: Group, run: Run) -> Command {
+        Command {
+            name,
+            group,
+            run,
+            arity: 1,
+            flags: Flags::NONE,
+            categories: Categories::NONE,
+            keys: &[],
+            spread: Spread::None,
+            check: None,
+            since: "1.0.0",
+            summary: "",
+            complexity: "O(1)",
+            tips: &[],
+            arguments: &[],
+            subcommands: &[],
+            hidden_subcommands: false,
+        }
+    }
+
+    /// Sets the number of arguments, the name included; negative: at least.
+    #[must_use]
+    pub const fn arity(mut self, arity: i16) -> Command {
+        self.arity = arity;
+        self
+    }
+
+    /// Sets the flags.
+    #[must_use]
+    pub const fn flags(mut self, flags: Flags) -> Command {
+        self.flags = flags;
+        self
+    }
+
+    /// Adds ACL categories.
+    #[must_use]
+    pub const fn categories(mut self, categories: Categories) -> Command {
+        self.categories = categories;
+        self
+    }
+
+    /// Says where the keys are.
+    #[must_use]
+    pub const fn keys(mut self, keys: &'static [Keys]) -> Command {
+        self.keys = keys;
+        self
+    }
+
+    /// Says how it is divided over shards.
+    #[must_use]
+    pub const fn spread(mut self, spread: Spread) -> Command {
+        self.spread = spread;
+        self
+    }
+
+    /// Checks arguments before the command is divided or planned.
+    #[must_use]
+    pub const fn check(mut self, check: CheckFn) -> Command {
+        self.check = Some(check);
+        self
+    }
+
+    /// Says since when, and what it is for.
+    #[must_use]
+    pub const fn summary(mut self, since: &'static str, summary: &'static str) -> Command {
+        self.since = since;
+        self.summary = summary;
+        self
+    }
+
+    /// Says what it costs.
+    #[must_use]
+    pub const fn complexity(mut self, complexity: &'static str) -> Command {
+        self.complexity = complexity;
+        self
+    }
+
+    /// Sets COMMAND's tips.
+    #[must_use]
+    pub const fn tips(mut self, tips: &'static [&'static str]) -> Command {
+        self.tips = tips;
+        self
+    }
+
+    /// Describes the arguments.
+    #[must_use]
+    pub const fn arguments(mut self, arguments: &'static [Argument]) -> Command {
+        self.arguments = arguments;
+        self
+    }
+
+    /// Adds subcommands.
+    #[must_use]
+    pub const fn subcommands(mut self, subcommands: &'static [&'static Command]) -> Command {
+        self.subcommands = subcommands;
+        self
+    }
+
+    /// Keeps the subcommands out of COMMAND.
+    #[must_use]
+    pub const fn hide_subcommands(mut self) -> Command {
+        self.hidden_subcommands = true;
+        self
+    }
+
+    /// Whether `count` arguments (the name included) are as many as it wants.
+    #[inline]
+    pub const fn takes(&self, count: usize) -> bool {
+        if self.arity >= 0 { count == self.arity as usize } else { count >= self.arity.unsigned_abs() as usize }
+    }
+
+    /// All ACL categories, implied ones included.
+    pub const fn all_categories(&self) -> Categories {
+        Categories::implied(self.flags, self.group).with(self.categories)
+    }
+}

@@ -1,0 +1,170 @@
+//! What a handler that runs where the keys are may touch: a slice of the keyspace, the time, the
+//! settings, and nothing that waits.
+
+use resp::{Span, Version};
+use spec::Live;
+pub use store::Key;
+use store::Store;
+
+/// The arguments of one command: spans into the bytes they arrived in. Argument 0 is the name.
+#[derive(Clone, Copy)]
+pub struct Args<'a> {
+    bytes: &'a [u8],
+    spans: &'a [Span],
+}
+
+impl<'a> Args<'a> {
+    /// Arguments of `bytes` at `spans`.
+    #[inline]
+    pub fn new(bytes: &'a [u8], spans: &'a [Span]) -> Args<'a> {
+        Args { bytes, spans }
+    }
+
+    /// How many there are, the name included.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    /// There are none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.spans.is_empty()
+    }
+
+    /// The argument at `index`; empty where there is none.
+    #[inline]
+    pub fn get(&self, index: usize) -> &'a [u8] {
+        match self.spans.get(index) {
+            Some(span) => &self.bytes[span.start as usize..(span.start + span.len) as usize],
+            None => &[],
+        }
+    }
+
+    /// Whether the argument at `index` is that word, in any case.
+    #[inline]
+    pub fn is(&self, index: usize, word: &str) -> bool {
+        self.get(index).eq_ignore_ascii_case(word.as_bytes())
+    }
+
+    /// The arguments from `first` on.
+    #[inline]
+    pub fn from(&self, first: usize) -> impl ExactSizeIterator<Item = &'a [u8]> + use<'a> {
+        let this = *self;
+        (first..this.len().max(first)).map(move |index| this.get(index))
+    }
+
+    /// The argument at `index` as text for an error, with what is not UTF-8 replaced.
+    pub fn text(&self, index: usize) -> std::borrow::Cow<'a, str> {
+        String::from_utf8_lossy(self.get(index))
+    }
+
+    /// The spans themselves.
+    pub fn spans(&self) -> &'a [Span] {
+        self.spans
+    }
+
+    /// The bytes that the spans point into.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+}
+
+/// Who asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Caller {
+    /// The client's id.
+    pub client: u64,
+    /// Its database.
+    pub db: u16,
+    /// Its protocol.
+    pub version: Version,
+    /// Its reads leave access times alone (CLIENT NO-TOUCH).
+    pub no_touch: bool,
+}
+
+/// What a handler did besides its reply; counted by the shard.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+pub struct Effects {
+    /// Changes to the data set, as INFO's rdb_changes_since_last_save counts them.
+    pub dirty: u64,
+    /// Reads that found their key.
+    pub hits: u64,
+    /// Reads that did not.
+    pub misses: u64,
+}
+
+/// A small deterministic generator (SplitMix64, Steele et al. 2014); seeded from outside.
+#[derive(Clone, Copy, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// A generator of that seed.
+    pub fn new(seed: u64) -> Random {
+        Random(seed)
+    }
+
+    /// The next 64 random bits.
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ z >> 31
+    }
+
+    /// A number below `bound` (bound > 0), by multiplication (Lemire 2019).
+    pub fn below(&mut self, bound: u64) -> u64 {
+        (u128::from(self.next()) * u128::from(bound) >> 64) as u64
+    }
+}
+
+/// What a `Local` handler works with.
+pub struct Ctx<'a> {
+    /// This shard's slice of the keyspace.
+    pub store: &'a mut Store,
+    /// The settings, as this shard knows them.
+    pub live: &'a Live,
+    /// Unix time in milliseconds; the same for all commands of a tick.
+    pub now: i64,
+    /// Who asked.
+    pub caller: Caller,
+    /// This shard and how many there are.
+    pub shard: u16,
+    /// How many shards there are.
+    pub shards: u16,
+    /// Random numbers.
+    pub random: &'a mut Random,
+    /// What the handler did besides its reply.
+    pub effects: &'a mut Effects,
+}
+
+impl Ctx<'_> {
+    /// The client's database as an index.
+    #[inline]
+    pub fn db(&self) -> usize {
+        self.caller.db as usize
+    }
+
+    /// A key with its hash.
+    #[inline]
+    pub fn key<'k>(&self, bytes: &'k [u8]) -> Key<'k> {
+        self.store.key(bytes)
+    }
+
+    /// Counts `changes` to the data set.
+    #[inline]
+    pub fn changed(&mut self, changes: u64) {
+        self.effects.dirty += changes;
+    }
+
+    /// Counts a read that found its key, or not.
+    #[inline]
+    pub fn looked_up(&mut self, found: bool) {
+        if found {
+            self.effects.hits += 1;
+        } else {
+            self.effects.misses += 1;
+        }
+    }
+}

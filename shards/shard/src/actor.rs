@@ -1,0 +1,308 @@
+//! The shard: a value that is called with bytes, parcels and the time, and answers through an outbox.
+//! It never performs input or output and never waits.
+
+use crate::batch::Batch;
+use crate::outbox::{Now, Outbox};
+use crate::parcel::{ConnId, Parcel, Part, Run, Ticket};
+use crate::session::{Hold, Session, Sessions};
+use crate::txn::{Home, Remote};
+use commands::{Catalog, Effects, Facts, Job, PauseMode, Random, ReplyMode, SessionState};
+use mesh::Board;
+use resp::Version;
+use spec::Settings;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use store::Store;
+use telemetry::{Block, Snapshot};
+
+/// What a shard is made with.
+pub struct Make {
+    /// Its number, below `shards`.
+    pub index: u16,
+    /// How many there are.
+    pub shards: u16,
+    /// All commands; the same for every shard.
+    pub catalog: &'static Catalog,
+    /// Its own copy of the settings.
+    pub settings: Settings,
+    /// Its slice of the keyspace; hashed with the same seeds as everybody's.
+    pub store: Store,
+    /// Seed of its random numbers.
+    pub seed: u64,
+    /// Where transactions get their order.
+    pub board: Arc<Board>,
+    /// Counters of every shard by number; it writes its own.
+    pub blocks: Vec<Arc<Block>>,
+    /// Facts for INFO.
+    pub facts: Arc<Facts>,
+}
+
+/// Who connects, as far as the shard wants to know.
+#[derive(Clone, Debug)]
+pub struct Peer {
+    /// Far end, as CLIENT LIST shows it.
+    pub remote: String,
+    /// Our end.
+    pub local: String,
+    /// Came by a Unix socket.
+    pub unix: bool,
+    /// File descriptor, or -1.
+    pub fd: i32,
+}
+
+/// One shard.
+pub struct Shard {
+    pub(crate) index: u16,
+    pub(crate) shards: u16,
+    pub(crate) catalog: &'static Catalog,
+    pub(crate) settings: Settings,
+    pub(crate) store: Store,
+    pub(crate) random: Random,
+    pub(crate) blocks: Vec<Arc<Block>>,
+    pub(crate) block: Arc<Block>,
+    pub(crate) facts: Arc<Facts>,
+    pub(crate) now: Now,
+    pub(crate) sessions: Sessions,
+    pub(crate) effects: Effects,
+    /// Replies of the session that runs now.
+    pub(crate) reply: Vec<u8>,
+    /// Replies of a run for somebody else's session, while it runs.
+    pub(crate) away_reply: Vec<u8>,
+    /// Frames parsed ahead; reused from batch to batch.
+    pub(crate) batch: Batch,
+    pub(crate) base: Option<Snapshot>,
+    pub(crate) dirty: u64,
+    pub(crate) pause: Option<(i64, PauseMode)>,
+    /// Sessions that CLIENT PAUSE holds.
+    pub(crate) paused: VecDeque<ConnId>,
+    /// Sessions to go on with at the next turn.
+    pub(crate) resume: VecDeque<ConnId>,
+    /// Replies due at a time in unix milliseconds (DEBUG SLEEP).
+    pub(crate) timers: Vec<(i64, Ticket, Vec<u8>)>,
+    /// Parcels for a ring that was full, by shard.
+    pub(crate) outgoing: Vec<VecDeque<Parcel>>,
+    pub(crate) outgoing_len: usize,
+    /// Parts of everywhere-commands for this shard itself.
+    pub(crate) own: VecDeque<Box<Part>>,
+    /// Runs that wait for a seal.
+    pub(crate) parked: VecDeque<Box<Run>>,
+    /// Shells of runs, to be used again.
+    pub(crate) spare_runs: Vec<Box<Run>>,
+    /// Commands over several shards whose home is here.
+    pub(crate) home: Home,
+    /// Their parts that run here.
+    pub(crate) remote: Remote,
+    pub(crate) active_expiry: bool,
+    pub(crate) next_client: u64,
+    pub(crate) kills: Vec<ConnId>,
+    pub(crate) jobs: Vec<Job>,
+    /// Commands run in this tick, by catalog number, for timing.
+    pub(crate) ran: Vec<(u16, u32)>,
+    pub(crate) ran_total: u64,
+    pub(crate) cron: crate::turn::Cron,
+    /// Rare paths that were taken, for tests.
+    pub marks: crate::marks::Marks,
+}
+
+impl Shard {
+    /// A new shard.
+    pub fn new(make: Make) -> Shard {
+        let block = make.blocks[make.index as usize].clone();
+        Shard {
+            index: make.index,
+            shards: make.shards,
+            catalog: make.catalog,
+            settings: make.settings,
+            store: make.store,
+            random: Random::new(make.seed),
+            blocks: make.blocks,
+            block,
+            facts: make.facts,
+            now: Now::default(),
+            sessions: Sessions::default(),
+            effects: Effects::default(),
+            reply: Vec::with_capacity(64 * 1024),
+            away_reply: Vec::with_capacity(4 * 1024),
+            batch: Batch::default(),
+            base: None,
+            dirty: 0,
+            pause: None,
+            paused: VecDeque::new(),
+            resume: VecDeque::new(),
+            timers: Vec::new(),
+            outgoing: (0..make.shards).map(|_| VecDeque::new()).collect(),
+            outgoing_len: 0,
+            own: VecDeque::new(),
+            parked: VecDeque::new(),
+            spare_runs: Vec::new(),
+            home: Home::new(make.board, make.index, make.shards),
+            remote: Remote::default(),
+            active_expiry: true,
+            next_client: 0,
+            kills: Vec::new(),
+            jobs: Vec::new(),
+            ran: Vec::new(),
+            ran_total: 0,
+            cron: crate::turn::Cron::default(),
+            marks: crate::marks::Marks::default(),
+        }
+    }
+
+    /// A client has come.
+    pub fn open(&mut self, now: Now, conn: ConnId, peer: Peer) {
+        self.now = now;
+        // Ids are unique over all shards without a shared counter.
+        let id = self.next_client * u64::from(self.shards) + u64::from(self.index) + 1;
+        self.next_client += 1;
+        let state = SessionState {
+            id,
+            remote: peer.remote,
+            local: peer.local,
+            unix: peer.unix,
+            fd: peer.fd,
+            name: Vec::new(),
+            library: Vec::new(),
+            library_version: Vec::new(),
+            db: 0,
+            version: Version::Resp2,
+            authenticated: self.settings.live.requirepass.is_empty(),
+            no_evict: false,
+            no_touch: false,
+            reply_mode: ReplyMode::On,
+            since_ms: now.ms(),
+            active_ms: now.ms(),
+            last_command: None,
+            query_bytes: 0,
+            output_bytes: 0,
+            held: false,
+            closing: false,
+        };
+        self.sessions.insert(conn, Session::new(state));
+        self.block.connections_received.add(1);
+        self.block.connections_open.set(self.sessions.len() as u64);
+    }
+
+    /// A client has gone. Answers that are still away find nobody.
+    pub fn close(&mut self, conn: ConnId) {
+        if let Some(session) = self.sessions.remove(conn) {
+            if session.waiting() > 0 {
+                self.marks.lost_client_with_answers_away += 1;
+            }
+        }
+        self.block.connections_open.set(self.sessions.len() as u64);
+    }
+
+    /// A parcel has come from another shard.
+    pub fn deliver<O: Outbox>(&mut self, now: Now, parcel: Parcel, out: &mut O) {
+        self.now = now;
+        match parcel {
+            Parcel::Run(run) => self.run_arrives(run, out),
+            Parcel::Ran(run) => self.run_returns(run, out),
+            Parcel::Part(part) => self.part_arrives(part, out),
+            Parcel::PartDone(part) => self.part_returns(part, out),
+            Parcel::Buffer(buffer) => drop(buffer),
+        }
+    }
+
+    /// The house says that a client's replies are stuck (`true`) or flow again.
+    pub fn choke(&mut self, conn: ConnId, stuck: bool, output_bytes: usize) {
+        if let Some(session) = self.sessions.find(conn) {
+            session.choked = stuck;
+            session.state.output_bytes = output_bytes;
+            if !stuck && session.hold == Hold::Choked {
+                session.hold = Hold::None;
+                self.resume.push_back(conn);
+            }
+        }
+    }
+
+    /// A job's outcome: `+OK`, or the error text with its code.
+    pub fn job_done<O: Outbox>(
+        &mut self,
+        now: Now,
+        ticket: Ticket,
+        outcome: Result<(), String>,
+        out: &mut O,
+    ) {
+        self.now = now;
+        let mut bytes = Vec::new();
+        let mut reply = resp::Reply::new(&mut bytes, Version::Resp2);
+        match outcome {
+            Ok(()) => reply.ok(),
+            Err(text) => reply.error(&text),
+        }
+        self.answer(ticket, &bytes, false, out);
+    }
+
+    /// Sends a parcel, or keeps it for the next tick when the ring is full.
+    pub(crate) fn send<O: Outbox>(&mut self, to: u16, parcel: Parcel, out: &mut O) {
+        let queue = &mut self.outgoing[to as usize];
+        self.block.parcels_sent.add(1);
+        if queue.is_empty() {
+            match out.send(to, parcel) {
+                Ok(()) => return,
+                Err(back) => {
+                    self.marks.ring_full += 1;
+                    self.block.ring_full.add(1);
+                    queue.push_back(back);
+                }
+            }
+        } else {
+            queue.push_back(parcel);
+        }
+        self.outgoing_len += 1;
+    }
+
+    /// Tries parcels again that a full ring gave back.
+    pub(crate) fn send_again<O: Outbox>(&mut self, out: &mut O) {
+        if self.outgoing_len == 0 {
+            return;
+        }
+        for to in 0..self.outgoing.len() {
+            while let Some(parcel) = self.outgoing[to].pop_front() {
+                if let Err(back) = out.send(to as u16, parcel) {
+                    self.outgoing[to].push_front(back);
+                    break;
+                }
+                self.outgoing_len -= 1;
+                self.block.ring_retries.add(1);
+            }
+        }
+    }
+
+    /// How many clients are connected.
+    pub fn clients(&self) -> usize {
+        self.sessions.len()
+    }
+
+    /// This shard's counters.
+    pub fn block(&self) -> &Block {
+        &self.block
+    }
+
+    /// The settings as this shard knows them.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Its number.
+    pub fn index(&self) -> u16 {
+        self.index
+    }
+
+    /// Its slice of the keyspace, for tests and tools.
+    pub fn store_mut(&mut self) -> &mut Store {
+        &mut self.store
+    }
+
+    /// Nothing is queued, held, locked or away: everything was returned.
+    pub fn is_quiet(&self) -> bool {
+        self.outgoing_len == 0
+            && self.own.is_empty()
+            && self.parked.is_empty()
+            && self.home.is_empty()
+            && self.remote.is_empty()
+            && self.timers.is_empty()
+            && self.resume.is_empty()
+    }
+}

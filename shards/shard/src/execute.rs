@@ -1,0 +1,159 @@
+//! Room 6: a function pointer over arguments and the store. It cannot wait: it validates, changes, and
+//! speaks.
+
+use crate::actor::Shard;
+use crate::outbox::Outbox;
+use crate::parcel::{ConnId, Ticket};
+use crate::session::{Hold, Session};
+use commands::{After, Args, Caller, Check, Ctx, Home, HomeFn, LocalFn, Run};
+use resp::Reply;
+
+impl Shard {
+    /// Runs a handler on this shard for one of its own sessions.
+    #[inline]
+    pub(crate) fn run_local(&mut self, session: &mut Session, number: u16, handler: LocalFn, args: Args<'_>) {
+        let before = self.reply.len();
+        let caller = self.caller(session);
+        self.call(handler, caller, args);
+        self.block.local_commands.add(1);
+        self.count_reply(number, before);
+        self.mute(session, before);
+    }
+
+    /// The same, for a command whose handler is inside its way of running.
+    pub(crate) fn run_here(&mut self, session: &mut Session, number: u16, args: Args<'_>) {
+        if let Some(handler) = local_handler(self.catalog.entry(number).command.run) {
+            self.run_local(session, number, handler, args);
+        }
+    }
+
+    /// Calls a handler; its reply is appended to `self.reply`.
+    #[inline]
+    pub(crate) fn call(&mut self, handler: LocalFn, caller: Caller, args: Args<'_>) {
+        let mut ctx = Ctx {
+            store: &mut self.store,
+            live: &self.settings.live,
+            now: self.now.ms(),
+            caller,
+            shard: self.index,
+            shards: self.shards,
+            random: &mut self.random,
+            effects: &mut self.effects,
+        };
+        let mut reply = Reply::new(&mut self.reply, caller.version);
+        handler(&mut ctx, args, &mut reply);
+    }
+
+    /// Counts a command that has run, and its error if it answered with one.
+    #[inline]
+    pub(crate) fn count_reply(&mut self, number: u16, before: usize) {
+        self.ran_total += 1;
+        match self.ran.iter_mut().find(|(other, _)| *other == number) {
+            Some((_, count)) => *count += 1,
+            None => self.ran.push((number, 1)),
+        }
+        if self.reply.get(before) == Some(&b'-') {
+            self.count_error(number, before);
+        }
+    }
+
+    #[cold]
+    fn count_error(&mut self, number: u16, before: usize) {
+        let text = &self.reply[before + 1..];
+        let end = text.iter().position(|byte| matches!(byte, b' ' | b'\r')).unwrap_or(text.len());
+        self.block.errors.count(&text[..end]);
+        self.block.error_replies.add(1);
+        self.block.per_command.row(number).failed_calls.add(1);
+    }
+
+    /// Runs a handler where the client is.
+    pub(crate) fn run_home<O: Outbox>(
+        &mut self,
+        conn: ConnId,
+        session: &mut Session,
+        number: u16,
+        handler: HomeFn,
+        args: Args<'_>,
+        out: &mut O,
+    ) {
+        let mut buffer = std::mem::take(&mut self.reply);
+        let before = buffer.len();
+        let version = session.state.version;
+        let after = {
+            let mut reply = Reply::new(&mut buffer, version);
+            handler(&mut Home { session: &mut session.state, house: self }, args, &mut reply)
+        };
+        self.reply = buffer;
+        self.block.local_commands.add(1);
+        self.count_reply(number, before);
+        let tail = self.after(conn, session, after, before, out);
+        if tail {
+            self.mute(session, before);
+        }
+    }
+
+    /// Carries out what a handler asked for. Returns whether its reply is still in `self.reply`.
+    pub(crate) fn after<O: Outbox>(
+        &mut self,
+        conn: ConnId,
+        session: &mut Session,
+        after: After,
+        before: usize,
+        out: &mut O,
+    ) -> bool {
+        for job in std::mem::take(&mut self.jobs) {
+            out.order(job, None);
+        }
+        for killed in std::mem::take(&mut self.kills) {
+            out.close(killed, false);
+        }
+        match after {
+            After::Done => true,
+            After::Close => {
+                session.state.closing = true;
+                true
+            }
+            After::HoldUntil(time) => {
+                let reply = self.reply.split_off(before);
+                let ticket = self.ticket(conn, session);
+                self.timers.push((time, ticket, reply));
+                false
+            }
+            After::Work(job) => {
+                self.reply.truncate(before);
+                let ticket = self.ticket(conn, session);
+                out.order(job, Some(ticket));
+                false
+            }
+        }
+    }
+
+    /// A ticket for an answer that comes later; what was written before goes out first.
+    pub(crate) fn ticket(&mut self, conn: ConnId, session: &mut Session) -> Ticket {
+        if session.waiting() > 0 && !self.reply.is_empty() {
+            session.queue(&self.reply, false);
+            self.reply.clear();
+        }
+        session.hold = Hold::Answers;
+        Ticket { conn, sequence: session.expect() }
+    }
+
+    /// What argument checks may look at.
+    pub(crate) fn check_facts(&self, db: u16) -> Check {
+        Check {
+            now: self.now.ms(),
+            db,
+            databases: self.settings.live.databases as u16,
+            string_bytes_max: self.settings.live.proto_max_bulk_len as usize,
+        }
+    }
+}
+
+/// The handler that runs where the keys are, if there is one.
+pub(crate) fn local_handler(run: Run) -> Option<LocalFn> {
+    match run {
+        Run::Local(handler) | Run::Steered(_, handler) => Some(handler),
+        Run::Plan(plan) => Some(plan.together),
+        Run::Home(_) | Run::Everywhere(_) | Run::Container => None,
+    }
+}

@@ -1,0 +1,330 @@
+//! Rooms 3 and 7: bytes of a client in, frames out, one batch at a time; and answers back to it in the
+//! order of its questions.
+
+use crate::actor::Shard;
+use crate::batch::{Batch, Frame, UNKNOWN};
+use crate::outbox::{Now, Outbox};
+use crate::parcel::{ConnId, Ticket};
+use crate::session::{Hold, LOOKAHEAD_HELD, LOOKAHEAD_MAX, Session};
+use commands::Args;
+use resp::{Fault, Limits, Parsed, Reply};
+use spec::{owner_of, slot_of};
+
+/// Replies gathered before they are handed out in the middle of a batch.
+const REPLY_FLUSH_BYTES: usize = 32 * 1024;
+/// Input held for a session that may not go on, beyond which reading from it stops.
+const BACKLOG_STOP_BYTES: usize = 256 * 1024;
+/// Below this reading goes on.
+const BACKLOG_GO_BYTES: usize = 64 * 1024;
+
+/// How a frame went.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Flow {
+    /// Go on with the next frame.
+    Next,
+    /// This frame and `more` behind it are on their way; the session is held.
+    Away {
+        /// Further frames that travel with it.
+        more: usize,
+    },
+    /// This frame did not run; the session is held before it.
+    Held,
+}
+
+/// Why parsing stopped.
+enum Stop {
+    More,
+    Full,
+    Inline(u32),
+    Fault(Fault),
+}
+
+impl Shard {
+    /// Bytes of a client have come.
+    pub fn feed<O: Outbox>(&mut self, now: Now, conn: ConnId, bytes: &[u8], out: &mut O) {
+        self.now = now;
+        self.block.bytes_in.add(bytes.len() as u64);
+        let Some(mut session) = self.sessions.take(conn) else {
+            return;
+        };
+        session.state.active_ms = now.ms();
+        if session.state.closing {
+            // What comes behind a last command is not read.
+        } else if session.hold == Hold::None && session.tail.is_empty() {
+            let used = self.advance(conn, &mut session, bytes, out);
+            if used < bytes.len() && !session.state.closing {
+                session.tail.extend_from_slice(&bytes[used..]);
+            }
+        } else {
+            session.tail.extend_from_slice(bytes);
+            if session.hold == Hold::None {
+                self.advance_tail(conn, &mut session, out);
+            } else if session.waiting() > 0 {
+                self.marks.away_while_queued += 1;
+            }
+        }
+        self.settle(conn, session, out);
+    }
+
+    /// Goes on with the input that a session holds.
+    fn advance_tail<O: Outbox>(&mut self, conn: ConnId, session: &mut Session, out: &mut O) {
+        let tail = std::mem::take(&mut session.tail);
+        let used = self.advance(conn, session, &tail[session.tail_at..], out);
+        session.tail_at += used;
+        session.tail = tail;
+        if session.state.closing {
+            session.tail_at = session.tail.len();
+        }
+        session.compact();
+    }
+
+    /// Hands out what the session's run has written, bounds its input, and puts it back.
+    pub(crate) fn settle<O: Outbox>(&mut self, conn: ConnId, mut session: Box<Session>, out: &mut O) {
+        self.hand_out(conn, &mut session, out);
+        let backlog = session.backlog();
+        session.state.query_bytes = backlog;
+        session.state.held = session.hold != Hold::None;
+        if backlog > self.settings.live.client_query_buffer_limit as usize {
+            self.block.query_limit_closes.add(1);
+            out.close(conn, false);
+            session.state.closing = true;
+        }
+        let stop = backlog > if session.throttled { BACKLOG_GO_BYTES } else { BACKLOG_STOP_BYTES };
+        let stop = stop && session.hold != Hold::None;
+        if stop != session.throttled {
+            session.throttled = stop;
+            out.throttle(conn, stop);
+        }
+        if session.state.closing && session.waiting() == 0 && session.hold == Hold::None {
+            out.close(conn, true);
+        }
+        self.sessions.put(conn, session);
+    }
+
+    fn hand_out<O: Outbox>(&mut self, conn: ConnId, session: &mut Session, out: &mut O) {
+        if self.reply.is_empty() {
+            return;
+        }
+        if session.waiting() == 0 {
+            self.block.bytes_out.add(self.reply.len() as u64);
+            out.write(conn, &self.reply);
+        } else {
+            session.queue(&self.reply, false);
+        }
+        self.reply.clear();
+        if self.reply.capacity() > 1024 * 1024 {
+            self.reply = Vec::with_capacity(2 * REPLY_FLUSH_BYTES);
+        }
+    }
+
+    /// Parses and runs frames of `bytes`; returns how many bytes are done with.
+    fn advance<O: Outbox>(
+        &mut self,
+        conn: ConnId,
+        session: &mut Session,
+        bytes: &[u8],
+        out: &mut O,
+    ) -> usize {
+        let mut at = 0;
+        let mut batch = std::mem::take(&mut self.batch);
+        loop {
+            batch.clear();
+            let stop = self.parse(session, bytes, &mut at, &mut batch);
+            if let Some(held_at) = self.run_batch(conn, session, bytes, &batch, out) {
+                session.parser.restart();
+                session.lookahead = LOOKAHEAD_HELD;
+                at = held_at.unwrap_or(at);
+                if let (None, Stop::Inline(start)) = (held_at, &stop) {
+                    at = *start as usize;
+                }
+                break;
+            }
+            if session.state.closing {
+                break;
+            }
+            match stop {
+                Stop::Full => session.lookahead = (session.lookahead * 2).min(LOOKAHEAD_MAX),
+                Stop::More => break,
+                Stop::Inline(start) => {
+                    if !self.run_inline(conn, session, out) {
+                        at = start as usize;
+                        break;
+                    }
+                }
+                Stop::Fault(fault) => {
+                    self.break_off(session, fault);
+                    break;
+                }
+            }
+            if self.reply.len() > REPLY_FLUSH_BYTES {
+                self.hand_out(conn, session, out);
+            }
+        }
+        self.batch = batch;
+        at
+    }
+
+    /// First pass: parses up to a batch of frames, looks their commands up, hashes single keys and
+    /// fetches their buckets.
+    fn parse(&mut self, session: &mut Session, bytes: &[u8], at: &mut usize, batch: &mut Batch) -> Stop {
+        let limits = Limits {
+            bulk_bytes_max: self.settings.live.proto_max_bulk_len as usize,
+            unauthenticated: !session.state.authenticated,
+            ..Limits::default()
+        };
+        // Until AUTH has run, its limits hold: one frame at a time.
+        let ahead = if session.state.authenticated { session.lookahead } else { 1 };
+        while batch.frames.len() < ahead {
+            let start = *at as u32;
+            let first = batch.spans.len();
+            match session.parser.next(bytes, at, &mut batch.spans, &limits) {
+                Ok(Parsed::Frame) => {
+                    let frame = self.look_up(session.state.db, bytes, batch, first, start);
+                    batch.frames.push(frame);
+                }
+                Ok(Parsed::Empty) => {}
+                Ok(Parsed::Inline) => return Stop::Inline(start),
+                Ok(Parsed::NeedMore { .. }) => return Stop::More,
+                Err(fault) => return Stop::Fault(fault),
+            }
+        }
+        Stop::Full
+    }
+
+    #[inline]
+    fn look_up(&self, db: u16, bytes: &[u8], batch: &Batch, first: usize, start: u32) -> Frame {
+        let args = Args::new(bytes, &batch.spans[first..]);
+        let count = args.len() as u32;
+        let mut frame =
+            Frame { number: UNKNOWN, owner: self.index, first: first as u32, count, start, hash: 0 };
+        self.classify(db, args, &mut frame);
+        frame
+    }
+
+    /// Fills in number, owner and hash.
+    #[inline]
+    pub(crate) fn classify(&self, db: u16, args: Args<'_>, frame: &mut Frame) {
+        let Some(mut entry) = self.catalog.find(args.get(0)) else {
+            return;
+        };
+        if entry.is_container() && args.len() > 1 {
+            match self.catalog.subcommand(entry, args.get(1)) {
+                Some(sub) => entry = sub,
+                None => {
+                    frame.number = entry.number;
+                    return;
+                }
+            }
+        }
+        frame.number = entry.number;
+        let place = entry.single_key as usize;
+        if place != 0 && place < args.len() {
+            let key = args.get(place);
+            frame.hash = self.store.hasher().hash(key);
+            if self.shards > 1 {
+                frame.owner = owner_of(slot_of(key), self.shards);
+            }
+            if frame.owner == self.index {
+                self.store.prefetch(db as usize, frame.hash);
+            }
+        }
+    }
+
+    /// Second pass: runs the frames in order. `Some(Some(at))`: held before the frame at `at`;
+    /// `Some(None)`: held behind the last frame; `None`: all ran.
+    #[expect(clippy::option_option, reason = "held or not, and where")]
+    fn run_batch<O: Outbox>(
+        &mut self,
+        conn: ConnId,
+        session: &mut Session,
+        bytes: &[u8],
+        batch: &Batch,
+        out: &mut O,
+    ) -> Option<Option<usize>> {
+        let mut next = 0;
+        while next < batch.frames.len() {
+            let flow = self.run_frame(conn, session, bytes, batch, next, out);
+            match flow {
+                Flow::Next => next += 1,
+                Flow::Away { more } => next += 1 + more,
+                Flow::Held => {}
+            }
+            if session.state.closing {
+                return None;
+            }
+            if session.choked && session.hold == Hold::None {
+                session.hold = Hold::Choked;
+            }
+            if session.hold != Hold::None {
+                if next < batch.frames.len() && session.waiting() > 0 {
+                    self.marks.away_while_queued += 1;
+                }
+                return Some(batch.frames.get(next).map(|frame| frame.start as usize));
+            }
+            if self.reply.len() > REPLY_FLUSH_BYTES {
+                self.hand_out(conn, session, out);
+            }
+        }
+        None
+    }
+
+    /// Runs an inline command; `false`: the session is held before it.
+    fn run_inline<O: Outbox>(&mut self, conn: ConnId, session: &mut Session, out: &mut O) -> bool {
+        let (bytes, spans) = session.parser.inline_args();
+        let (bytes, mut batch) = (bytes.to_vec(), Batch { frames: Vec::new(), spans: spans.to_vec() });
+        let frame = self.look_up(session.state.db, &bytes, &batch, 0, 0);
+        batch.frames.push(frame);
+        let flow = self.run_frame(conn, session, &bytes, &batch, 0, out);
+        flow != Flow::Held
+    }
+
+    /// Bytes that are no protocol: says why, and closes.
+    fn break_off(&mut self, session: &mut Session, fault: Fault) {
+        self.block.protocol_errors.add(1);
+        self.block.error_replies.add(1);
+        self.block.errors.count(b"ERR");
+        let mut reply = Reply::new(&mut self.reply, session.state.version);
+        reply.fault(fault);
+        session.state.closing = true;
+    }
+
+    /// An answer has come home: out it goes, or it waits for its turn; then the session goes on.
+    pub(crate) fn answer<O: Outbox>(&mut self, ticket: Ticket, bytes: &[u8], close: bool, out: &mut O) {
+        let Some(mut session) = self.sessions.take(ticket.conn) else {
+            return;
+        };
+        if session.answer(ticket.sequence, bytes) {
+            self.block.bytes_out.add(bytes.len() as u64);
+            if !bytes.is_empty() {
+                out.write(ticket.conn, bytes);
+            }
+            session.state.closing |= close;
+            while let Some((ready, close)) = session.next_ready() {
+                self.block.bytes_out.add(ready.len() as u64);
+                out.write(ticket.conn, &ready);
+                session.state.closing |= close;
+            }
+        }
+        let relaxed = session.waiting() < RELAXED_AWAY_MAX / 2;
+        if session.hold == Hold::Answers && (session.waiting() == 0 || relaxed && self.is_relaxed()) {
+            session.hold = Hold::None;
+        }
+        self.go_on(ticket.conn, session, out);
+    }
+
+    /// Runs what a session holds, if it may.
+    pub(crate) fn go_on<O: Outbox>(&mut self, conn: ConnId, mut session: Box<Session>, out: &mut O) {
+        if session.hold == Hold::None && session.backlog() > 0 && !session.state.closing {
+            self.advance_tail(conn, &mut session, out);
+        }
+        self.settle(conn, session, out);
+    }
+
+    /// Requests of one session may overlap on several shards.
+    pub(crate) fn is_relaxed(&self) -> bool {
+        self.settings.live.pipeline_order == spec::setting::PipelineOrder::Relaxed
+    }
+}
+
+/// Answers that a session may have away with `pipeline-order relaxed`.
+pub(crate) const RELAXED_AWAY_MAX: usize = 128;

@@ -1,0 +1,119 @@
+//! Room 4: what a command must pass before it runs, as a named list. Each refusal is written here.
+
+use crate::actor::Shard;
+use crate::batch::UNKNOWN;
+use crate::session::Session;
+use commands::{Args, PauseMode, ReplyMode};
+use resp::Reply;
+use spec::Flags;
+use spec::setting::Permit;
+
+/// How a command passed the gates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Passage {
+    /// It may run.
+    Free,
+    /// It was answered with an error.
+    Refused,
+    /// It has to wait: CLIENT PAUSE.
+    Paused,
+}
+
+/// Longest piece of an unknown command that is shown back.
+const ECHO_BYTES_MAX: usize = 128;
+
+impl Shard {
+    /// Known, arity, authenticated, permitted, pause: in this order.
+    #[inline]
+    pub(crate) fn pass(&mut self, session: &mut Session, number: u16, args: Args<'_>) -> Passage {
+        if number == UNKNOWN {
+            return self.refuse_unknown(session, args);
+        }
+        let command = self.catalog.entry(number).command;
+        if !command.takes(args.len()) || self.catalog.entry(number).is_container() {
+            return self.refuse_arity(session, number, args);
+        }
+        if !session.state.authenticated && !command.flags.has(Flags::NO_AUTH) {
+            return self.refuse(session, number, "NOAUTH Authentication required.");
+        }
+        if command.flags.has(Flags::PROTECTED) && !self.permits_debug(session) {
+            return self.refuse(
+                session,
+                number,
+                "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server.",
+            );
+        }
+        if self.pause.is_some() && self.is_paused(command.flags) {
+            return Passage::Paused;
+        }
+        Passage::Free
+    }
+
+    fn is_paused(&self, flags: Flags) -> bool {
+        match self.pause {
+            Some((until, mode)) if self.now.ms() < until => match mode {
+                // A client must be able to end the pause, and to ask how things are.
+                PauseMode::All => !flags.has(Flags::ADMIN) || flags.any(Flags::WRITE),
+                PauseMode::Write => flags.any(Flags::WRITE.with(Flags::MAY_REPLICATE)),
+            },
+            _ => false,
+        }
+    }
+
+    fn permits_debug(&self, session: &Session) -> bool {
+        match self.settings.live.enable_debug_command {
+            Permit::Yes => true,
+            Permit::No => false,
+            Permit::Local => session.state.unix || is_loopback(&session.state.remote),
+        }
+    }
+
+    fn refuse(&mut self, session: &mut Session, number: u16, text: &str) -> Passage {
+        if number != UNKNOWN {
+            self.block.per_command.row(number).rejected_calls.add(1);
+        }
+        let code = text.split(' ').next().unwrap_or("ERR");
+        self.block.error_replies.add(1);
+        self.block.errors.count(code.as_bytes());
+        if session.state.reply_mode == ReplyMode::On {
+            Reply::new(&mut self.reply, session.state.version).error(text);
+        } else if session.state.reply_mode != ReplyMode::Off {
+            session.state.reply_mode = ReplyMode::On;
+        }
+        Passage::Refused
+    }
+
+    #[cold]
+    fn refuse_unknown(&mut self, session: &mut Session, args: Args<'_>) -> Passage {
+        let mut rest = String::new();
+        for argument in args.from(1) {
+            if rest.len() >= ECHO_BYTES_MAX {
+                break;
+            }
+            let room = ECHO_BYTES_MAX - rest.len();
+            let shown = &argument[..argument.len().min(room)];
+            rest.push_str(&format!("'{}' ", String::from_utf8_lossy(shown)));
+        }
+        let name = args.get(0);
+        let name = String::from_utf8_lossy(&name[..name.len().min(ECHO_BYTES_MAX)]);
+        let text = format!("ERR unknown command '{name}', with args beginning with: {rest}");
+        self.refuse(session, UNKNOWN, &text)
+    }
+
+    #[cold]
+    fn refuse_arity(&mut self, session: &mut Session, number: u16, args: Args<'_>) -> Passage {
+        let entry = self.catalog.entry(number);
+        if entry.is_container() && args.len() > 1 && self.catalog.subcommand(entry, args.get(1)).is_none() {
+            let sub = args.get(1);
+            let sub = String::from_utf8_lossy(&sub[..sub.len().min(ECHO_BYTES_MAX)]).into_owned();
+            let text = format!("ERR unknown subcommand '{sub}'. Try {} HELP.", entry.command.name);
+            return self.refuse(session, number, &text);
+        }
+        let text = format!("ERR wrong number of arguments for '{}' command", entry.full_name);
+        self.refuse(session, number, &text)
+    }
+}
+
+fn is_loopback(remote: &str) -> bool {
+    remote.starts_with("127.") || remote.starts_with("[::1]") || remote.starts_with("memory:")
+}

@@ -1,0 +1,112 @@
+//! The shard as its own commands see it.
+
+use crate::actor::Shard;
+use commands::{Caller, Catalog, Ctx, Facts, House, Job, PauseMode, Random, SessionState};
+use spec::Settings;
+use std::sync::Arc;
+use store::Store;
+use telemetry::{Block, Snapshot};
+
+impl House for Shard {
+    fn now_ms(&self) -> i64 {
+        self.now.ms()
+    }
+
+    fn now_us(&self) -> i64 {
+        self.now.unix_us
+    }
+
+    fn shard(&self) -> u16 {
+        self.index
+    }
+
+    fn shards(&self) -> u16 {
+        self.shards
+    }
+
+    fn catalog(&self) -> &'static Catalog {
+        self.catalog
+    }
+
+    fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    fn settings_mut(&mut self) -> &mut Settings {
+        &mut self.settings
+    }
+
+    fn store(&mut self) -> &mut Store {
+        &mut self.store
+    }
+
+    fn ctx(&mut self, caller: Caller) -> Ctx<'_> {
+        Ctx {
+            store: &mut self.store,
+            live: &self.settings.live,
+            now: self.now.ms(),
+            caller,
+            shard: self.index,
+            shards: self.shards,
+            random: &mut self.random,
+            effects: &mut self.effects,
+        }
+    }
+
+    fn random(&mut self) -> &mut Random {
+        &mut self.random
+    }
+
+    fn blocks(&self) -> &[Arc<Block>] {
+        &self.blocks
+    }
+
+    fn totals(&mut self) -> Snapshot {
+        self.refresh_gauges();
+        let sum = Snapshot::of(self.blocks.iter().map(|block| &**block));
+        match &self.base {
+            Some(base) => sum.since(base),
+            None => sum,
+        }
+    }
+
+    fn reset_totals(&mut self) {
+        self.base = Some(Snapshot::of(self.blocks.iter().map(|block| &**block)));
+    }
+
+    fn sessions(&mut self, visit: &mut dyn FnMut(&mut SessionState)) {
+        for (_, session) in self.sessions.iter_mut() {
+            visit(&mut session.state);
+        }
+    }
+
+    fn kill(&mut self, id: u64) -> bool {
+        let found = self.sessions.iter_mut().find(|(_, session)| session.state.id == id);
+        let Some((conn, session)) = found else {
+            return false;
+        };
+        session.state.closing = true;
+        self.kills.push(conn);
+        true
+    }
+
+    fn pause(&mut self, until: Option<(i64, PauseMode)>) {
+        self.pause = until;
+    }
+
+    fn active_expiry(&mut self, on: bool) {
+        self.active_expiry = on;
+    }
+
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn dirty(&mut self) -> u64 {
+        self.dirty + self.effects.dirty
+    }
+
+    fn order(&mut self, job: Job) {
+        self.jobs.push(job);
+    }
+}

@@ -1,0 +1,62 @@
+//! Reach marks: rare paths that a test campaign must have taken. Plain counters, free in passing.
+
+/// How often each rare path was taken.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+pub struct Marks {
+    /// A command was divided over several shards.
+    pub split: u64,
+    /// A plan made its second hop.
+    pub plan: u64,
+    /// A transaction found no room in a ring and was tried again in a later tick.
+    pub reservation_refused: u64,
+    /// The same, at last staged.
+    pub reservation_retried: u64,
+    /// A request waited behind one of its own session that was away.
+    pub away_while_queued: u64,
+    /// A full ring gave a parcel back.
+    pub ring_full: u64,
+    /// A client went while answers were away.
+    pub lost_client_with_answers_away: u64,
+    /// A single-shard command met a sealed key and waited.
+    pub sealed_wait: u64,
+    /// A transaction waited for one in front of it.
+    pub transaction_wait: u64,
+    /// A part arrived whose order was not yet settled.
+    pub unsettled: u64,
+    /// Several commands travelled in one run.
+    pub long_run: u64,
+    /// A reply came in memory of the shard that ran it.
+    pub large_reply: u64,
+}
+
+impl Marks {
+    /// Adds another shard's.
+    pub fn add(&mut self, other: &Marks) {
+        for ((_, mine), (_, theirs)) in self.each_mut().into_iter().zip(other.each()) {
+            *mine += theirs;
+        }
+    }
+
+    fn each_mut(&mut self) -> [(&'static str, &mut u64); 12] {
+        [
+            ("split", &mut self.split),
+            ("plan", &mut self.plan),
+            ("reservation_refused", &mut self.reservation_refused),
+            ("reservation_retried", &mut self.reservation_retried),
+            ("away_while_queued", &mut self.away_while_queued),
+            ("ring_full", &mut self.ring_full),
+            ("lost_client_with_answers_away", &mut self.lost_client_with_answers_away),
+            ("sealed_wait", &mut self.sealed_wait),
+            ("transaction_wait", &mut self.transaction_wait),
+            ("unsettled", &mut self.unsettled),
+            ("long_run", &mut self.long_run),
+            ("large_reply", &mut self.large_reply),
+        ]
+    }
+
+    /// All marks by name.
+    pub fn each(&self) -> [(&'static str, u64); 12] {
+        let mut copy = *self;
+        copy.each_mut().map(|(name, count)| (name, *count))
+    }
+}

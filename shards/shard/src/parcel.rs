@@ -1,0 +1,148 @@
+//! What travels between shards: runs of commands and their replies, parts of transactions and their
+//! outcomes. Everything made on one core comes home to it; a remote shard that needs a large reply
+//! buffer lends its own and gets it back.
+
+use commands::{Caller, Order, Piece};
+use resp::Span;
+
+/// Names a session on its home shard. The core that owns the connection hands it out.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub struct ConnId {
+    /// Index into the core's table.
+    pub slot: u32,
+    /// Grows each time the slot is reused, so that a late answer finds nobody.
+    pub generation: u32,
+}
+
+/// Names one outstanding answer of a session.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ticket {
+    /// The session.
+    pub conn: ConnId,
+    /// The answer's number within the session.
+    pub sequence: u64,
+}
+
+/// One parcel. Two words, so that a ring slot is small.
+#[derive(Debug)]
+pub enum Parcel {
+    /// Commands to run.
+    Run(Box<Run>),
+    /// The same, run: on its way home with the replies.
+    Ran(Box<Run>),
+    /// One shard's part of a command over several.
+    Part(Box<Part>),
+    /// The same, done.
+    PartDone(Box<Part>),
+    /// A reply buffer, on its way back to the shard that made it.
+    Buffer(Box<Vec<u8>>),
+}
+
+/// A command inside a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    /// Catalog number.
+    pub number: u16,
+    /// First span.
+    pub first: u32,
+    /// How many spans.
+    pub count: u32,
+    /// Hash of its only key, if it has just one at a fixed place.
+    pub hash: u64,
+}
+
+/// Consecutive commands of one session for one shard.
+#[derive(Debug)]
+pub struct Run {
+    /// Where it came from and goes back to.
+    pub home: u16,
+    /// Whose it is.
+    pub ticket: Ticket,
+    /// Who asked.
+    pub caller: Caller,
+    /// The arguments.
+    pub bytes: Vec<u8>,
+    /// Their places.
+    pub spans: Vec<Span>,
+    /// The commands.
+    pub steps: Vec<Step>,
+    /// How many of them have run.
+    pub done: usize,
+    /// Encoded replies, in memory of the home shard; empty when `large` has them.
+    pub reply: Vec<u8>,
+    /// Encoded replies in memory of the shard that ran them, to be given back.
+    pub large: Option<Box<Vec<u8>>>,
+    /// Monotonic nanoseconds when it left.
+    pub sent_ns: u64,
+}
+
+/// What a part is to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Hop {
+    /// Run the command's handler on the keys of this shard.
+    Spread,
+    /// Run a plan's first hop on them.
+    Gather,
+    /// Carry out a plan's orders.
+    Apply,
+    /// Run an everywhere-command's part.
+    Everywhere,
+}
+
+/// A key of a command over several shards.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PartKey {
+    /// Its place among the command's keys.
+    pub ordinal: u32,
+    /// Its span.
+    pub span: u32,
+    /// Span behind its last argument.
+    pub until: u32,
+    /// Its hash.
+    pub hash: u64,
+    /// The shard that owns it.
+    pub owner: u16,
+    /// It may be changed.
+    pub write: bool,
+}
+
+/// One shard's part of a command over several shards.
+#[derive(Debug)]
+pub struct Part {
+    /// Where it came from and goes back to.
+    pub home: u16,
+    /// The shard it is for.
+    pub shard: u16,
+    /// The home shard's name for the whole command.
+    pub work: u64,
+    /// Its place in the order of all transactions; 0: none, it locks nothing.
+    pub id: u64,
+    /// What to do.
+    pub hop: Hop,
+    /// Catalog number.
+    pub number: u16,
+    /// Who asked.
+    pub caller: Caller,
+    /// The arguments.
+    pub bytes: Vec<u8>,
+    /// Their places: all of the command's arguments, or for `Spread` the name and this shard's share.
+    pub spans: Vec<Span>,
+    /// The keys of this shard, with spans as they are here.
+    pub keys: Vec<PartKey>,
+    /// The whole keyspace is locked.
+    pub whole: bool,
+    /// What it answers: one encoded reply, or one element a key.
+    pub reply: Vec<u8>,
+    /// `InKeyOrder`: where each key's element ends in `reply`.
+    pub cuts: Vec<u32>,
+    /// A plan's findings, one a key.
+    pub pieces: Vec<Piece>,
+    /// A plan's orders, one a key.
+    pub orders: Vec<Order>,
+}
+
+/// Mixes a database into a key's hash: what transactions lock.
+#[inline]
+pub fn lock_of(hash: u64, db: u16) -> u64 {
+    hash ^ (u64::from(db) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}

@@ -1,0 +1,289 @@
+//! Room 5: where a command runs. One fixed key costs one hash and one compare; several keys may turn
+//! out to live on several shards.
+
+use crate::actor::Shard;
+use crate::batch::{Batch, Frame};
+use crate::feed::{Flow, RELAXED_AWAY_MAX};
+use crate::gates::Passage;
+use crate::outbox::Outbox;
+use crate::parcel::{ConnId, PartKey, lock_of};
+use crate::session::{Hold, Session};
+use crate::txn::Want;
+use commands::{Args, Caller, Entry, ReplyMode, Run, Spread};
+
+/// Where a command's keys are.
+pub(crate) enum Place {
+    /// All on one shard.
+    One(u16),
+    /// On several: every key.
+    Several(Vec<PartKey>),
+}
+
+impl Shard {
+    pub(crate) fn caller(&self, session: &Session) -> Caller {
+        Caller {
+            client: session.state.id,
+            db: session.state.db,
+            version: session.state.version,
+            no_touch: session.state.no_touch,
+        }
+    }
+
+    /// Runs one frame, or sends it where it runs.
+    pub(crate) fn run_frame<O: Outbox>(
+        &mut self,
+        conn: ConnId,
+        session: &mut Session,
+        bytes: &[u8],
+        batch: &Batch,
+        place: usize,
+        out: &mut O,
+    ) -> Flow {
+        let frame = &batch.frames[place];
+        let args = Args::new(bytes, batch.spans_of(frame));
+        match self.pass(session, frame.number, args) {
+            Passage::Free => {}
+            Passage::Refused => {
+                self.behind_answers(session);
+                return Flow::Next;
+            }
+            Passage::Paused => {
+                session.hold = Hold::Pause;
+                self.paused.push_back(conn);
+                return Flow::Held;
+            }
+        }
+        session.state.last_command = Some(frame.number);
+        // The catalog outlives the shard, so an entry does not borrow it.
+        let catalog = self.catalog;
+        let entry = catalog.entry(frame.number);
+        match entry.command.run {
+            Run::Local(handler) => {
+                if entry.single_key != 0 {
+                    let sealed = !self.remote.intents.is_clear()
+                        && self.is_sealed(entry, args, session.state.db, frame.hash);
+                    if frame.owner == self.index && !sealed {
+                        self.run_local(session, frame.number, handler, args);
+                        self.behind_answers(session);
+                        return Flow::Next;
+                    }
+                    return self.send_away(conn, session, bytes, batch, place, frame.owner, out);
+                }
+                self.run_many(conn, session, bytes, batch, place, out)
+            }
+            Run::Home(handler) => {
+                // Facts of the session must not overtake commands that are away.
+                if session.waiting() > 0 {
+                    session.hold = Hold::Answers;
+                    return Flow::Held;
+                }
+                self.run_home(conn, session, frame.number, handler, args, out);
+                Flow::Next
+            }
+            Run::Steered(steer, _) => {
+                let owner = steer(args, self.shards).min(self.shards - 1);
+                if owner == self.index {
+                    self.run_here(session, frame.number, args);
+                    self.behind_answers(session);
+                    return Flow::Next;
+                }
+                self.send_away(conn, session, bytes, batch, place, owner, out)
+            }
+            Run::Everywhere(everywhere) => {
+                if session.waiting() > 0 {
+                    session.hold = Hold::Answers;
+                    return Flow::Held;
+                }
+                self.start_everywhere(conn, session, frame.number, everywhere, args, out)
+            }
+            Run::Plan(_) => self.run_many(conn, session, bytes, batch, place, out),
+            Run::Container => unreachable!("the arity gate refuses containers"),
+        }
+    }
+
+    /// A command with any number of keys.
+    fn run_many<O: Outbox>(
+        &mut self,
+        conn: ConnId,
+        session: &mut Session,
+        bytes: &[u8],
+        batch: &Batch,
+        place: usize,
+        out: &mut O,
+    ) -> Flow {
+        let frame = &batch.frames[place];
+        let args = Args::new(bytes, batch.spans_of(frame));
+        let catalog = self.catalog;
+        let entry = catalog.entry(frame.number);
+        match self.locate(entry, args) {
+            Place::One(owner) => {
+                let sealed = !self.remote.intents.is_clear()
+                    && entry.has_keys
+                    && self.is_sealed(entry, args, session.state.db, 0);
+                if owner == self.index && !sealed {
+                    self.run_here(session, frame.number, args);
+                    self.behind_answers(session);
+                    return Flow::Next;
+                }
+                self.send_away(conn, session, bytes, batch, place, owner, out)
+            }
+            Place::Several(keys) => {
+                if !self.check_before_split(session, entry, args) {
+                    self.behind_answers(session);
+                    return Flow::Next;
+                }
+                self.marks.split += 1;
+                self.start_over_keys(conn, session, entry, args, keys);
+                self.hold_for_answers(session)
+            }
+        }
+    }
+
+    /// Finds the keys of a command and who owns them.
+    pub(crate) fn locate(&self, entry: &Entry, args: Args<'_>) -> Place {
+        if self.shards == 1 || !entry.has_keys {
+            return Place::One(self.index);
+        }
+        let mut owner = None;
+        let mut several = false;
+        self.visit_keys(entry, args, |key, _| {
+            let this = self.owner(key);
+            several |= owner.is_some_and(|other| other != this);
+            owner = Some(this);
+        });
+        match owner {
+            Some(_) if several => Place::Several(self.keys_of(entry, args)),
+            Some(owner) => Place::One(owner),
+            // No key, or arguments that do not hold the keys they promise: the handler says so.
+            None => Place::One(self.index),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn owner(&self, key: &[u8]) -> u16 {
+        spec::owner_of(spec::slot_of(key), self.shards)
+    }
+
+    /// Calls `found` with each key and whether it may be changed. Nothing where the arguments are bad.
+    pub(crate) fn visit_keys(&self, entry: &Entry, args: Args<'_>, mut found: impl FnMut(&[u8], bool)) {
+        for keys in entry.command.keys {
+            let write = keys.access.writes();
+            if keys.visit(args.len(), |at| args.get(at), |_| ()).is_ok() {
+                let _ = keys.visit(args.len(), |at| args.get(at), |at| found(args.get(at), write));
+            }
+        }
+    }
+
+    fn keys_of(&self, entry: &Entry, args: Args<'_>) -> Vec<PartKey> {
+        let mut found: Vec<PartKey> = Vec::new();
+        for keys in entry.command.keys {
+            let write = keys.access.writes();
+            let _ = keys.visit(
+                args.len(),
+                |at| args.get(at),
+                |at| {
+                    let key = args.get(at);
+                    found.push(PartKey {
+                        ordinal: found.len() as u32,
+                        span: at as u32,
+                        until: at as u32 + 1,
+                        hash: self.store.hasher().hash(key),
+                        owner: self.owner(key),
+                        write,
+                    });
+                },
+            );
+        }
+        if entry.command.spread != Spread::None {
+            // A key's arguments reach to the next key.
+            for place in 0..found.len() {
+                found[place].until = found.get(place + 1).map_or(args.len() as u32, |next| next.span);
+            }
+        }
+        found
+    }
+
+    /// Whether a command with keys on this shard meets a seal.
+    pub(crate) fn is_sealed(&self, entry: &Entry, args: Args<'_>, db: u16, hash: u64) -> bool {
+        let intents = &self.remote.intents;
+        if entry.single_key != 0 {
+            let write = entry.command.keys[0].access.writes();
+            return intents.sealed(Want { lock: lock_of(hash, db), write });
+        }
+        let mut sealed = false;
+        self.visit_keys(entry, args, |key, write| {
+            let hash = self.store.hasher().hash(key);
+            sealed |= intents.sealed(Want { lock: lock_of(hash, db), write });
+        });
+        sealed
+    }
+
+    fn check_before_split(&mut self, session: &mut Session, entry: &Entry, args: Args<'_>) -> bool {
+        let Some(check) = entry.command.check else {
+            return true;
+        };
+        let facts = self.check_facts(session.state.db);
+        let before = self.reply.len();
+        let good = check(&facts, args, &mut resp::Reply::new(&mut self.reply, session.state.version));
+        if !good {
+            self.count_reply(entry.number, before);
+            self.mute(session, before);
+        }
+        good
+    }
+
+    /// The session waits for its answers, unless it may run ahead.
+    pub(crate) fn hold_for_answers(&mut self, session: &mut Session) -> Flow {
+        if !self.is_relaxed() || session.waiting() >= RELAXED_AWAY_MAX {
+            session.hold = Hold::Answers;
+        }
+        Flow::Away { more: 0 }
+    }
+
+    /// Moves what was just written behind answers that are away (`pipeline-order relaxed`).
+    #[inline]
+    pub(crate) fn behind_answers(&mut self, session: &mut Session) {
+        if session.waiting() > 0 && !self.reply.is_empty() {
+            session.queue(&self.reply, false);
+            self.reply.clear();
+        }
+    }
+
+    /// Takes back what a command wrote, where the client wants no replies.
+    #[inline]
+    pub(crate) fn mute(&mut self, session: &mut Session, before: usize) {
+        match session.state.reply_mode {
+            ReplyMode::On => {}
+            ReplyMode::Off => self.reply.truncate(before),
+            ReplyMode::SkipNext => session.state.reply_mode = ReplyMode::Skip,
+            ReplyMode::Skip => {
+                self.reply.truncate(before);
+                session.state.reply_mode = ReplyMode::On;
+            }
+        }
+    }
+
+    /// How long a run of frames for `owner` is, from `place` on: they travel together.
+    pub(crate) fn run_length(
+        &mut self,
+        session: &mut Session,
+        bytes: &[u8],
+        batch: &Batch,
+        place: usize,
+        owner: u16,
+    ) -> usize {
+        let travels = |frame: &Frame| {
+            frame.number != crate::batch::UNKNOWN && frame.owner == owner && {
+                let entry = self.catalog.entry(frame.number);
+                let args = Args::new(bytes, batch.spans_of(frame));
+                entry.single_key != 0
+                    && matches!(entry.command.run, Run::Local(_))
+                    && entry.command.takes(args.len())
+            }
+        };
+        if session.state.reply_mode != ReplyMode::On || self.pause.is_some() {
+            return 1;
+        }
+        1 + batch.frames[place + 1..].iter().take_while(|frame| travels(frame)).count()
+    }
+}

@@ -1,0 +1,248 @@
+//! Room 6': commands for one other shard travel together in a run; their replies are encoded where the
+//! values live and spliced at home. A run that meets a seal is set aside, not waited for.
+
+use crate::actor::Shard;
+use crate::batch::Batch;
+use crate::execute::local_handler;
+use crate::feed::Flow;
+use crate::outbox::Outbox;
+use crate::parcel::{ConnId, Parcel, Run, Step, Ticket};
+use crate::session::Session;
+use commands::{Args, ReplyMode};
+use resp::Span;
+
+/// Reply room that a run carries from home.
+const REPLY_BYTES: usize = 1024;
+/// Shells kept for reuse.
+const SPARE_RUNS_MAX: usize = 256;
+/// A larger request buffer is not kept.
+const REQUEST_KEPT_BYTES: usize = 64 * 1024;
+
+impl Shard {
+    /// Sends frames from `place` on to `owner` (or sets them aside here, where a key is sealed).
+    #[expect(clippy::too_many_arguments, reason = "the whole place of a frame")]
+    pub(crate) fn send_away<O: Outbox>(
+        &mut self,
+        conn: ConnId,
+        session: &mut Session,
+        bytes: &[u8],
+        batch: &Batch,
+        place: usize,
+        owner: u16,
+        out: &mut O,
+    ) -> Flow {
+        let length = self.run_length(session, bytes, batch, place, owner);
+        if length > 1 {
+            self.marks.long_run += 1;
+        }
+        // A client that wants no reply still waits for its turn; the answer is then empty.
+        let muted = session.state.reply_mode != ReplyMode::On;
+        if self.reply.len() > 0 && session.waiting() > 0 {
+            self.behind_answers(session);
+        }
+        let ticket = Ticket { conn, sequence: session.expect() };
+        let mut run = self.shell(ticket);
+        run.caller = self.caller(session);
+        for frame in &batch.frames[place..place + length] {
+            pack(&mut run, bytes, batch.spans_of(frame), frame.number, frame.hash);
+            session.state.last_command = Some(frame.number);
+        }
+        run.caller.no_touch = session.state.no_touch;
+        if muted {
+            let before = self.reply.len();
+            self.mute(session, before);
+            run.sent_ns = MUTED;
+        } else {
+            run.sent_ns = self.now.mono_ns;
+        }
+        if owner == self.index {
+            self.marks.sealed_wait += 1;
+            self.block.sealed_waits.add(1);
+            self.parked.push_back(run);
+        } else {
+            self.block.hops.add(length as u64);
+            self.send(owner, Parcel::Run(run), out);
+        }
+        self.hold_for_answers(session);
+        Flow::Away { more: length - 1 }
+    }
+
+    fn shell(&mut self, ticket: Ticket) -> Box<Run> {
+        match self.spare_runs.pop() {
+            Some(mut run) => {
+                run.ticket = ticket;
+                run
+            }
+            None => Box::new(Run {
+                home: self.index,
+                ticket,
+                caller: commands::Caller { client: 0, db: 0, version: resp::Version::Resp2, no_touch: false },
+                bytes: Vec::with_capacity(256),
+                spans: Vec::with_capacity(16),
+                steps: Vec::with_capacity(8),
+                done: 0,
+                reply: Vec::with_capacity(REPLY_BYTES),
+                large: None,
+                sent_ns: 0,
+            }),
+        }
+    }
+
+    /// A run from another shard.
+    pub(crate) fn run_arrives<O: Outbox>(&mut self, run: Box<Run>, out: &mut O) {
+        self.block.parcels_received.add(1);
+        self.carry_out(run, out);
+    }
+
+    /// Runs what is left of a run; sets it aside where it meets a seal.
+    pub(crate) fn carry_out<O: Outbox>(&mut self, mut run: Box<Run>, out: &mut O) {
+        // The session that runs now keeps its replies apart.
+        std::mem::swap(&mut self.reply, &mut self.away_reply);
+        let ended = self.run_steps(&mut run);
+        self.append(&mut run);
+        self.reply.clear();
+        std::mem::swap(&mut self.reply, &mut self.away_reply);
+        if ended {
+            self.send_home(run, out);
+        } else {
+            self.marks.sealed_wait += 1;
+            self.block.sealed_waits.add(1);
+            self.parked.push_back(run);
+        }
+    }
+
+    fn run_steps(&mut self, run: &mut Run) -> bool {
+        let catalog = self.catalog;
+        while let Some(step) = run.steps.get(run.done).copied() {
+            let spans = &run.spans[step.first as usize..(step.first + step.count) as usize];
+            let args = Args::new(&run.bytes, spans);
+            let entry = catalog.entry(step.number);
+            if !self.remote.intents.is_clear()
+                && entry.has_keys
+                && self.is_sealed(entry, args, run.caller.db, step.hash)
+            {
+                return false;
+            }
+            let before = self.reply.len();
+            if let Some(handler) = local_handler(entry.command.run) {
+                self.call(handler, run.caller, args);
+            }
+            self.count_reply(step.number, before);
+            run.done += 1;
+        }
+        true
+    }
+
+    /// Puts replies into the run: into its own memory if they fit, else in ours, on loan.
+    fn append(&mut self, run: &mut Run) {
+        let written = &self.reply;
+        match &mut run.large {
+            Some(large) => large.extend_from_slice(written),
+            None if run.reply.len() + written.len() <= run.reply.capacity() => {
+                run.reply.extend_from_slice(written);
+            }
+            None => {
+                self.marks.large_reply += 1;
+                let mut large = Vec::with_capacity(run.reply.len() + written.len());
+                large.extend_from_slice(&run.reply);
+                large.extend_from_slice(written);
+                run.large = Some(Box::new(large));
+            }
+        }
+    }
+
+    fn send_home<O: Outbox>(&mut self, run: Box<Run>, out: &mut O) {
+        if run.home == self.index {
+            self.run_ends(run, None, out);
+        } else {
+            self.send(run.home, Parcel::Ran(run), out);
+        }
+    }
+
+    /// A run of ours has come home.
+    pub(crate) fn run_returns<O: Outbox>(&mut self, mut run: Box<Run>, out: &mut O) {
+        self.block.parcels_received.add(1);
+        if run.sent_ns != MUTED {
+            let away = self.now.mono_ns.saturating_sub(run.sent_ns);
+            self.block.rooms.hop.record(away);
+        }
+        let owner = run.large.take().map(|large| (large, run.steps.first().copied()));
+        self.run_ends(run, owner, out);
+    }
+
+    fn run_ends<O: Outbox>(
+        &mut self,
+        mut run: Box<Run>,
+        loan: Option<(Box<Vec<u8>>, Option<Step>)>,
+        out: &mut O,
+    ) {
+        let loan = loan.map(|(large, _)| large).or_else(|| run.large.take());
+        let muted = run.sent_ns == MUTED;
+        let bytes: &[u8] =
+            if muted { &[] } else { loan.as_deref().map_or(&run.reply[..], |large| &large[..]) };
+        self.answer(run.ticket, bytes, false, out);
+        if let Some(large) = loan {
+            // Memory goes home to the shard that made it.
+            let owner = self.owner_of_run(&run);
+            if owner == self.index {
+                drop(large);
+            } else {
+                self.send(owner, Parcel::Buffer(large), out);
+            }
+        }
+        self.put_away(run);
+    }
+
+    fn owner_of_run(&self, run: &Run) -> u16 {
+        let Some(step) = run.steps.first() else {
+            return self.index;
+        };
+        let spans = &run.spans[step.first as usize..(step.first + step.count) as usize];
+        let args = Args::new(&run.bytes, spans);
+        let entry = self.catalog.entry(step.number);
+        match entry.command.run {
+            commands::Run::Steered(steer, _) => steer(args, self.shards).min(self.shards - 1),
+            _ => match self.locate(entry, args) {
+                crate::route::Place::One(owner) => owner,
+                crate::route::Place::Several(_) => self.index,
+            },
+        }
+    }
+
+    fn put_away(&mut self, mut run: Box<Run>) {
+        if self.spare_runs.len() >= SPARE_RUNS_MAX || run.bytes.capacity() > REQUEST_KEPT_BYTES {
+            return;
+        }
+        run.bytes.clear();
+        run.spans.clear();
+        run.steps.clear();
+        run.reply.clear();
+        run.done = 0;
+        run.large = None;
+        self.spare_runs.push(run);
+    }
+
+    /// Tries runs again that were set aside.
+    pub(crate) fn unpark<O: Outbox>(&mut self, out: &mut O) {
+        for _ in 0..self.parked.len() {
+            let Some(run) = self.parked.pop_front() else { break };
+            self.carry_out(run, out);
+        }
+    }
+}
+
+/// In `sent_ns`: the client wants no reply.
+const MUTED: u64 = u64::MAX;
+
+/// Copies a frame's arguments into a run.
+fn pack(run: &mut Run, bytes: &[u8], spans: &[Span], number: u16, hash: u64) {
+    let (Some(head), Some(last)) = (spans.first(), spans.last()) else {
+        return;
+    };
+    let (from, until) = (head.start as usize, (last.start + last.len) as usize);
+    let base = run.bytes.len() as u32;
+    let first = run.spans.len() as u32;
+    run.bytes.extend_from_slice(&bytes[from..until]);
+    run.spans.extend(spans.iter().map(|span| Span { start: span.start - head.start + base, len: span.len }));
+    run.steps.push(Step { number, first, count: spans.len() as u32, hash });
+}

@@ -1,0 +1,213 @@
+//! A client as its shard knows it: what is known of it, the input not yet run, and the answers not
+//! yet home. Answers go out in the order of the questions.
+
+use crate::parcel::ConnId;
+use commands::SessionState;
+use resp::Parser;
+use std::collections::VecDeque;
+
+/// Why a session's next command may not run yet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Hold {
+    /// It may.
+    None,
+    /// Answers are away (`pipeline-order strict`), or too many of them are.
+    Answers,
+    /// CLIENT PAUSE.
+    Pause,
+    /// Its replies pile up: the client does not read.
+    Choked,
+}
+
+/// An answer that cannot be sent yet, because it, or one before it, is away.
+#[derive(Debug)]
+struct Answer {
+    sequence: u64,
+    bytes: Option<Vec<u8>>,
+    close: bool,
+}
+
+/// One client.
+#[derive(Debug)]
+pub(crate) struct Session {
+    /// What CLIENT LIST shows, and what handlers may change.
+    pub state: SessionState,
+    pub parser: Parser,
+    /// Input not yet run, from `tail_at` on.
+    pub tail: Vec<u8>,
+    pub tail_at: usize,
+    pub hold: Hold,
+    /// Reading from it is stopped.
+    pub throttled: bool,
+    /// The house says its output is stuck.
+    pub choked: bool,
+    /// How many frames to parse ahead: few while it is held often.
+    pub lookahead: usize,
+    answers: VecDeque<Answer>,
+    next_sequence: u64,
+}
+
+impl Session {
+    pub(crate) fn new(state: SessionState) -> Session {
+        Session {
+            state,
+            parser: Parser::default(),
+            tail: Vec::new(),
+            tail_at: 0,
+            hold: Hold::None,
+            throttled: false,
+            choked: false,
+            lookahead: LOOKAHEAD_MAX,
+            answers: VecDeque::new(),
+            next_sequence: 0,
+        }
+    }
+
+    /// Makes room for an answer that is away.
+    pub(crate) fn expect(&mut self) -> u64 {
+        let sequence = self.next_sequence;
+        self.next_sequence += 1;
+        self.answers.push_back(Answer { sequence, bytes: None, close: false });
+        sequence
+    }
+
+    /// Queues bytes behind answers that are away.
+    pub(crate) fn queue(&mut self, bytes: &[u8], close: bool) {
+        match self.answers.back_mut() {
+            Some(Answer { bytes: Some(ready), close: closing, .. }) => {
+                ready.extend_from_slice(bytes);
+                *closing |= close;
+            }
+            _ => {
+                let sequence = self.next_sequence;
+                self.next_sequence += 1;
+                self.answers.push_back(Answer { sequence, bytes: Some(bytes.to_vec()), close });
+            }
+        }
+    }
+
+    /// An answer came home. Returns whether it is the first in line: then `bytes` go straight out.
+    pub(crate) fn answer(&mut self, sequence: u64, bytes: &[u8]) -> bool {
+        if self.answers.front().is_some_and(|first| first.sequence == sequence) {
+            self.answers.pop_front();
+            return true;
+        }
+        if let Some(place) = self.answers.iter_mut().find(|answer| answer.sequence == sequence) {
+            place.bytes = Some(bytes.to_vec());
+        }
+        false
+    }
+
+    /// The next answer that may go out: bytes, and whether to close behind them.
+    pub(crate) fn next_ready(&mut self) -> Option<(Vec<u8>, bool)> {
+        if self.answers.front()?.bytes.is_some() {
+            let answer = self.answers.pop_front()?;
+            return answer.bytes.map(|bytes| (bytes, answer.close));
+        }
+        None
+    }
+
+    /// How many answers are queued or away.
+    pub(crate) fn waiting(&self) -> usize {
+        self.answers.len()
+    }
+
+    /// Input not yet run.
+    pub(crate) fn backlog(&self) -> usize {
+        self.tail.len() - self.tail_at
+    }
+
+    /// Drops input that has run, when it is most of what is held.
+    pub(crate) fn compact(&mut self) {
+        if self.tail_at == self.tail.len() {
+            self.tail.clear();
+            self.tail_at = 0;
+            if self.tail.capacity() > TAIL_KEPT_BYTES {
+                self.tail = Vec::new();
+            }
+        } else if self.tail_at > self.tail.len() / 2 {
+            self.tail.drain(..self.tail_at);
+            self.tail_at = 0;
+        }
+    }
+}
+
+/// Frames parsed ahead at most.
+pub(crate) const LOOKAHEAD_MAX: usize = 32;
+/// Frames parsed ahead by a session that is held often.
+pub(crate) const LOOKAHEAD_HELD: usize = 8;
+/// A larger input buffer is given back when it is empty.
+const TAIL_KEPT_BYTES: usize = 32 * 1024;
+
+/// The sessions of a shard, by the house's connection slots. A running session is taken out.
+#[derive(Default, Debug)]
+pub(crate) struct Sessions {
+    slots: Vec<Option<(u32, Box<Session>)>>,
+    live: usize,
+}
+
+impl Sessions {
+    pub(crate) fn insert(&mut self, conn: ConnId, session: Session) {
+        let slot = conn.slot as usize;
+        if slot >= self.slots.len() {
+            self.slots.resize_with(slot + 1, || None);
+        }
+        debug_assert!(self.slots[slot].is_none(), "a slot is free before it is reused");
+        self.slots[slot] = Some((conn.generation, Box::new(session)));
+        self.live += 1;
+    }
+
+    /// Takes a session out to run it.
+    #[inline]
+    pub(crate) fn take(&mut self, conn: ConnId) -> Option<Box<Session>> {
+        let slot = self.slots.get_mut(conn.slot as usize)?;
+        match slot {
+            Some((generation, _)) if *generation == conn.generation => {
+                slot.take().map(|(_, session)| session)
+            }
+            _ => None,
+        }
+    }
+
+    /// Puts it back.
+    #[inline]
+    pub(crate) fn put(&mut self, conn: ConnId, session: Box<Session>) {
+        self.slots[conn.slot as usize] = Some((conn.generation, session));
+    }
+
+    pub(crate) fn find(&mut self, conn: ConnId) -> Option<&mut Session> {
+        match self.slots.get_mut(conn.slot as usize)? {
+            Some((generation, session)) if *generation == conn.generation => Some(session),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn remove(&mut self, conn: ConnId) -> Option<Box<Session>> {
+        let session = self.take(conn)?;
+        self.live -= 1;
+        Some(session)
+    }
+
+    /// How many live, a running one included.
+    pub(crate) fn len(&self) -> usize {
+        self.live
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (ConnId, &mut Session)> {
+        self.slots.iter_mut().enumerate().filter_map(|(slot, entry)| {
+            let (generation, session) = entry.as_mut()?;
+            Some((ConnId { slot: slot as u32, generation: *generation }, &mut **session))
+        })
+    }
+
+    /// How many slots there are, live or not.
+    pub(crate) fn slots(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// The session in a slot.
+    pub(crate) fn at(&mut self, slot: usize) -> Option<(ConnId, &mut Session)> {
+        let (generation, session) = self.slots.get_mut(slot)?.as_mut()?;
+        Some((ConnId { slot: slot as u32, generation: *generation }, &mut **session))
+    }
+}

@@ -1,0 +1,203 @@
+//! The end of a tick: answers that were set aside, timers, expiry in bounded slices, gauges.
+
+use crate::actor::Shard;
+use crate::outbox::{Now, Outbox};
+use crate::session::Hold;
+use telemetry::Block;
+
+/// What the periodic work remembers.
+#[derive(Default, Debug)]
+pub(crate) struct Cron {
+    /// Unix milliseconds of the next expiry slice.
+    expire_ms: i64,
+    /// Unix milliseconds of the next look at idle clients.
+    idle_ms: i64,
+    /// Monotonic nanoseconds of the next refresh of slow gauges.
+    gauges_ns: u64,
+    /// Slot where the look at idle clients goes on.
+    idle_slot: usize,
+    /// Memory is still to be freed.
+    reclaiming: bool,
+}
+
+/// Buckets looked at in one expiry slice at most.
+const EXPIRE_BUCKETS: usize = 256;
+/// Milliseconds between expiry slices that find little.
+const EXPIRE_PAUSE_MS: i64 = 50;
+/// Entries freed in one slice at most.
+const RECLAIM_ENTRIES: usize = 128;
+/// Clients looked at for idleness in one slice at most.
+const IDLE_SLOTS: usize = 64;
+
+impl Shard {
+    /// Everything that is due besides input: own parts, released seals, timers, expiry. Bounded.
+    pub fn turn<O: Outbox>(&mut self, now: Now, out: &mut O) {
+        self.now = now;
+        for _ in 0..self.own.len() {
+            if let Some(part) = self.own.pop_front() {
+                self.take_part(part, out);
+            }
+        }
+        self.release(out);
+        self.end_pause(out);
+        self.end_timers(out);
+        for _ in 0..self.resume.len() {
+            if let Some(conn) = self.resume.pop_front() {
+                if let Some(session) = self.sessions.take(conn) {
+                    self.go_on(conn, session, out);
+                }
+            }
+        }
+        for killed in std::mem::take(&mut self.kills) {
+            out.close(killed, false);
+        }
+        for job in std::mem::take(&mut self.jobs) {
+            out.order(job, None);
+        }
+        self.expire();
+        self.reclaim();
+        self.close_idle(out);
+        if self.effects != commands::Effects::default() {
+            let effects = std::mem::take(&mut self.effects);
+            self.dirty += effects.dirty;
+            self.block.keyspace_hits.add(effects.hits);
+            self.block.keyspace_misses.add(effects.misses);
+            self.count_keys();
+        }
+        if now.mono_ns >= self.cron.gauges_ns {
+            self.cron.gauges_ns = now.mono_ns + 100_000_000;
+            self.refresh_gauges();
+        }
+    }
+
+    fn end_pause<O: Outbox>(&mut self, out: &mut O) {
+        if self.pause.is_some_and(|(until, _)| self.now.ms() >= until) {
+            self.pause = None;
+        }
+        if self.pause.is_some() || self.paused.is_empty() {
+            return;
+        }
+        for conn in std::mem::take(&mut self.paused) {
+            if let Some(mut session) = self.sessions.take(conn) {
+                if session.hold == Hold::Pause {
+                    session.hold = Hold::None;
+                }
+                self.go_on(conn, session, out);
+            }
+        }
+    }
+
+    fn end_timers<O: Outbox>(&mut self, out: &mut O) {
+        let now = self.now.ms();
+        while let Some(place) = self.timers.iter().position(|(time, ..)| *time <= now) {
+            let (_, ticket, reply) = self.timers.swap_remove(place);
+            self.answer(ticket, &reply, false, out);
+        }
+    }
+
+    fn expire(&mut self) {
+        if !self.active_expiry || self.now.ms() < self.cron.expire_ms {
+            return;
+        }
+        let report = self.store.expire_slice(self.now.ms(), EXPIRE_BUCKETS);
+        self.block.expire_slices.add(1);
+        if report.expired > 0 {
+            self.count_keys();
+        }
+        // Much was found: there is more. Else look again later.
+        let busy = report.expired * 4 > report.examined;
+        if busy {
+            self.block.expire_slices_full.add(1);
+        }
+        let pause = if busy { 1 } else { EXPIRE_PAUSE_MS };
+        self.cron.expire_ms = self.now.ms() + pause;
+    }
+
+    fn reclaim(&mut self) {
+        if self.cron.reclaiming || self.store.has_garbage() {
+            self.cron.reclaiming = self.store.reclaim(RECLAIM_ENTRIES);
+        }
+    }
+
+    fn close_idle<O: Outbox>(&mut self, out: &mut O) {
+        let timeout_ms = self.settings.live.timeout_s as i64 * 1000;
+        if timeout_ms == 0 || self.now.ms() < self.cron.idle_ms {
+            return;
+        }
+        for _ in 0..IDLE_SLOTS.min(self.sessions.slots()) {
+            self.cron.idle_slot = (self.cron.idle_slot + 1) % self.sessions.slots().max(1);
+            if let Some((conn, session)) = self.sessions.at(self.cron.idle_slot) {
+                let idle = self.now.ms() - session.state.active_ms > timeout_ms;
+                if idle && session.waiting() == 0 && session.hold == Hold::None {
+                    out.close(conn, true);
+                }
+            }
+        }
+        self.cron.idle_ms = self.now.ms() + 20;
+    }
+
+    pub(crate) fn count_keys(&mut self) {
+        for db in 0..telemetry::DATABASES.min(self.settings.live.databases as usize) {
+            self.block.keys[db].set(self.store.len(db) as u64);
+            self.block.volatile_keys[db].set(self.store.volatile(db) as u64);
+        }
+        self.block.expired_keys.set(self.store.counters().expired);
+    }
+
+    pub(crate) fn refresh_gauges(&mut self) {
+        self.count_keys();
+        let usage = self.store.bytes();
+        self.block.memory_entries.set(usage.entries as u64 + usage.heap_buffers as u64);
+        self.block.memory_tables.set(usage.tables as u64);
+    }
+
+    /// Tells the time that a batch of commands took together; each gets its share.
+    pub fn took(&mut self, nanoseconds: u64) {
+        if self.ran_total == 0 {
+            return;
+        }
+        let share = nanoseconds / self.ran_total;
+        let block: &Block = &self.block;
+        block.commands.add(self.ran_total);
+        block.rooms.execute.record_many(share, self.ran_total);
+        for (number, count) in self.ran.drain(..) {
+            let row = block.per_command.row(number);
+            row.ran(u64::from(count), share * u64::from(count));
+            if self.settings.live.latency_tracking {
+                row.track(share);
+            }
+        }
+        if share > self.settings.live.stall_threshold_us * 1000 {
+            block.stalls.add(1);
+        }
+        self.ran_total = 0;
+    }
+
+    /// Commands that have run since `took` was last called.
+    pub fn ran(&self) -> u64 {
+        self.ran_total
+    }
+
+    /// There is work that no event will announce: the core must not sleep.
+    pub fn is_restless(&self) -> bool {
+        !self.own.is_empty()
+            || !self.resume.is_empty()
+            || self.outgoing_len > 0
+            || self.home.has_staged()
+            || !self.remote.queue.is_empty()
+            || !self.parked.is_empty()
+            || self.remote.is_waiting()
+            || self.cron.reclaiming
+    }
+
+    /// Unix milliseconds when `turn` is due even if nothing comes; `None`: only when something does.
+    pub fn deadline(&self) -> Option<i64> {
+        let pause = self.pause.map(|(until, _)| until);
+        let timer = self.timers.iter().map(|(time, ..)| *time).min();
+        let volatile = (0..self.settings.live.databases as usize).any(|db| self.store.volatile(db) > 0);
+        let expire = (volatile && self.active_expiry).then_some(self.cron.expire_ms);
+        let idle =
+            (self.settings.live.timeout_s > 0 && self.sessions.len() > 0).then_some(self.now.ms() + 500);
+        [pause, timer, expire, idle].into_iter().flatten().min()
+    }
+}

@@ -1,0 +1,522 @@
+//! Where a command over several shards is begun and ended: parts go out under one id, outcomes are
+//! folded, the client is answered.
+
+use crate::actor::Shard;
+use crate::feed::Flow;
+use crate::outbox::Outbox;
+use crate::parcel::{ConnId, Hop, Parcel, Part, PartKey, Ticket};
+use crate::session::{Hold, Session};
+use commands::{After, Args, Caller, Entry, Everywhere, Go, Lock, Order, Piece, Run, Spread};
+use mesh::Board;
+use resp::{Reply, Span};
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+
+/// A command over several shards, at home.
+struct Work {
+    ticket: Ticket,
+    number: u16,
+    caller: Caller,
+    id: u64,
+    bytes: Vec<u8>,
+    spans: Vec<Span>,
+    keys: Vec<PartKey>,
+    /// Parts not yet staged, or come home.
+    parts: Vec<Box<Part>>,
+    away: usize,
+    /// A plan's reply, while its second hop runs.
+    reply: Vec<u8>,
+    muted: bool,
+}
+
+/// All commands over several shards whose home is here.
+pub(crate) struct Home {
+    board: Arc<Board>,
+    index: u16,
+    works: Vec<(u32, Option<Box<Work>>)>,
+    free: Vec<u32>,
+    /// Waiting for room in the rings, in order.
+    staged: VecDeque<u64>,
+    /// Ids that are not done everywhere.
+    open: BTreeSet<u64>,
+    drew: bool,
+    refused: bool,
+    /// Parcels claimed for each shard in this tick.
+    claims: Vec<usize>,
+}
+
+impl Home {
+    pub(crate) fn new(board: Arc<Board>, index: u16, shards: u16) -> Home {
+        Home {
+            board,
+            index,
+            works: Vec::new(),
+            free: Vec::new(),
+            staged: VecDeque::new(),
+            open: BTreeSet::new(),
+            drew: false,
+            refused: false,
+            claims: vec![0; shards as usize],
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.works.len() == self.free.len()
+    }
+
+    pub(crate) fn has_staged(&self) -> bool {
+        !self.staged.is_empty()
+    }
+
+    pub(crate) fn board(&self) -> &Arc<Board> {
+        &self.board
+    }
+
+    fn insert(&mut self, work: Work) -> u64 {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.works.push((0, None));
+            self.works.len() as u32 - 1
+        });
+        let entry = &mut self.works[slot as usize];
+        entry.1 = Some(Box::new(work));
+        u64::from(entry.0) << 32 | u64::from(slot)
+    }
+
+    fn find(&mut self, name: u64) -> &mut Work {
+        let entry = &mut self.works[(name & 0xFFFF_FFFF) as usize];
+        assert!(u64::from(entry.0) == name >> 32, "a part outlived its command");
+        entry.1.as_mut().expect("a part belongs to a live command")
+    }
+
+    fn remove(&mut self, name: u64) -> Box<Work> {
+        let slot = (name & 0xFFFF_FFFF) as usize;
+        let work = self.works[slot].1.take().expect("it is ended once");
+        self.works[slot].0 = self.works[slot].0.wrapping_add(1);
+        self.free.push(slot as u32);
+        if work.id != 0 {
+            self.open.remove(&work.id);
+            self.tell_open();
+        }
+        work
+    }
+
+    fn tell_open(&self) {
+        self.board.set_open(usize::from(self.index), self.open.first().copied().unwrap_or(u64::MAX));
+    }
+
+    /// How many of the staged commands have room in all their rings, and how often the first of the
+    /// others was refused.
+    fn claim<O: Outbox>(&mut self, out: &mut O, full: impl Fn(u16) -> bool) -> (usize, bool) {
+        self.claims.fill(0);
+        for count in 0..self.staged.len() {
+            let name = self.staged[count];
+            let index = self.index;
+            let entry = self.works[(name & 0xFFFF_FFFF) as usize].1.as_ref().expect("staged work lives");
+            let shards: Vec<u16> =
+                entry.parts.iter().map(|part| part.shard).filter(|to| *to != index).collect();
+            if shards.iter().any(|to| full(*to) || out.room(*to) <= self.claims[*to as usize]) {
+                return (count, true);
+            }
+            for to in shards {
+                self.claims[to as usize] += 1;
+            }
+        }
+        (self.staged.len(), false)
+    }
+}
+
+impl Shard {
+    /// Begins a command whose keys live on several shards.
+    pub(crate) fn start_over_keys(
+        &mut self,
+        conn: ConnId,
+        session: &mut Session,
+        entry: &Entry,
+        args: Args<'_>,
+        keys: Vec<PartKey>,
+    ) {
+        let hop = if matches!(entry.command.run, Run::Plan(_)) { Hop::Gather } else { Hop::Spread };
+        let muted = self.is_muted(session);
+        let ticket = self.ticket_only(conn, session);
+        let work = Work {
+            ticket,
+            number: entry.number,
+            caller: self.caller(session),
+            id: 0,
+            bytes: args.bytes().to_vec(),
+            spans: args.spans().to_vec(),
+            parts: self.parts_of(entry.number, self.caller(session), args, &keys, hop),
+            keys,
+            away: 0,
+            reply: Vec::new(),
+            muted,
+        };
+        let name = self.home.insert(work);
+        self.home.find(name).parts.iter_mut().for_each(|part| part.work = name);
+        self.home.staged.push_back(name);
+    }
+
+    fn is_muted(&mut self, session: &mut Session) -> bool {
+        let muted = session.state.reply_mode != commands::ReplyMode::On;
+        if muted {
+            let before = self.reply.len();
+            self.mute(session, before);
+        }
+        muted
+    }
+
+    fn ticket_only(&mut self, conn: ConnId, session: &mut Session) -> Ticket {
+        self.behind_answers(session);
+        Ticket { conn, sequence: session.expect() }
+    }
+
+    /// One part for each shard that owns keys. `Spread` parts get the name and their share of the
+    /// arguments; others get all of them.
+    fn parts_of(
+        &self,
+        number: u16,
+        caller: Caller,
+        args: Args<'_>,
+        keys: &[PartKey],
+        hop: Hop,
+    ) -> Vec<Box<Part>> {
+        let mut parts: Vec<Box<Part>> = Vec::new();
+        for key in keys {
+            let place = parts.iter().position(|part| part.shard == key.owner).unwrap_or_else(|| {
+                let mut part = empty_part(self.index, key.owner, number, caller, hop);
+                if hop == Hop::Spread {
+                    push_argument(&mut part, args.get(0));
+                } else {
+                    for index in 0..args.len() {
+                        push_argument(&mut part, args.get(index));
+                    }
+                }
+                parts.push(Box::new(part));
+                parts.len() - 1
+            });
+            let part = &mut parts[place];
+            let mut own = *key;
+            if hop == Hop::Spread {
+                own.span = part.spans.len() as u32;
+                for index in key.span..key.until {
+                    push_argument(part, args.get(index as usize));
+                }
+                own.until = part.spans.len() as u32;
+            }
+            part.keys.push(own);
+        }
+        parts
+    }
+
+    /// Begins a command with a part on every shard.
+    pub(crate) fn start_everywhere<O: Outbox>(
+        &mut self,
+        conn: ConnId,
+        session: &mut Session,
+        number: u16,
+        everywhere: &Everywhere,
+        args: Args<'_>,
+        out: &mut O,
+    ) -> Flow {
+        if let Some(prepare) = everywhere.prepare {
+            let mut buffer = std::mem::take(&mut self.reply);
+            let before = buffer.len();
+            let go = {
+                let mut reply = Reply::new(&mut buffer, session.state.version);
+                prepare(&mut commands::Home { session: &mut session.state, house: self }, args, &mut reply)
+            };
+            self.reply = buffer;
+            if go == Go::Answered {
+                self.count_reply(number, before);
+                self.after(conn, session, After::Done, before, out);
+                self.mute(session, before);
+                return Flow::Next;
+            }
+        }
+        let caller = self.caller(session);
+        let muted = self.is_muted(session);
+        let ticket = self.ticket_only(conn, session);
+        let whole = everywhere.lock == Lock::Keyspace;
+        let mut parts = Vec::with_capacity(self.shards as usize);
+        for shard in 0..self.shards {
+            let mut part = empty_part(self.index, shard, number, caller, Hop::Everywhere);
+            part.whole = whole;
+            for index in 0..args.len() {
+                push_argument(&mut part, args.get(index));
+            }
+            parts.push(Box::new(part));
+        }
+        let (bytes, spans) = (args.bytes().to_vec(), args.spans().to_vec());
+        let name = self.home.insert(Work {
+            ticket,
+            number,
+            caller,
+            id: 0,
+            bytes,
+            spans,
+            keys: Vec::new(),
+            parts,
+            away: 0,
+            reply: Vec::new(),
+            muted,
+        });
+        self.home.find(name).parts.iter_mut().for_each(|part| part.work = name);
+        if whole {
+            self.home.staged.push_back(name);
+        } else {
+            self.send_parts(name, out);
+        }
+        // Its outcome may change the session (CLIENT KILL, CONFIG SET requirepass): nothing overtakes it.
+        session.hold = Hold::Answers;
+        Flow::Away { more: 0 }
+    }
+
+    /// Sends the parts of a command that locks nothing.
+    fn send_parts<O: Outbox>(&mut self, name: u64, out: &mut O) {
+        let work = self.home.find(name);
+        let parts = std::mem::take(&mut work.parts);
+        work.away = parts.len();
+        for part in parts {
+            if part.shard == self.index {
+                self.own.push_back(part);
+            } else {
+                self.send(part.shard, Parcel::Part(part), out);
+            }
+        }
+    }
+
+    /// Room 9, first half: draws ids for what is staged and puts the parts in the rings. The house then
+    /// publishes the rings and calls [`Shard::published`].
+    pub fn stage<O: Outbox>(&mut self, out: &mut O) {
+        self.send_again(out);
+        if self.home.staged.is_empty() {
+            return;
+        }
+        let outgoing = &self.outgoing;
+        let (count, refused) = self.home.claim(out, |to| !outgoing[to as usize].is_empty());
+        if refused {
+            self.marks.reservation_refused += 1;
+            self.block.reservations_refused.add(1);
+        }
+        if count == 0 {
+            self.home.refused = refused;
+            return;
+        }
+        if std::mem::replace(&mut self.home.refused, refused) {
+            self.marks.reservation_retried += 1;
+            self.block.reservations_retried.add(1);
+        }
+        let first = self.home.board.draw(usize::from(self.index), count as u64);
+        self.home.drew = true;
+        let names: Vec<u64> = self.home.staged.drain(..count).collect();
+        for (offset, name) in names.iter().enumerate() {
+            self.home.open.insert(first + offset as u64);
+            self.home.find(*name).id = first + offset as u64;
+        }
+        // Before anybody can see the parts: what is started stays sealed until we say otherwise.
+        self.home.tell_open();
+        for name in names {
+            let work = self.home.find(name);
+            let (id, parts) = (work.id, std::mem::take(&mut work.parts));
+            work.away = parts.len();
+            for mut part in parts {
+                part.id = id;
+                if part.shard == self.index {
+                    self.remote.queue.insert(id, part);
+                } else {
+                    self.block.parcels_sent.add(1);
+                    let fits = out.send(part.shard, Parcel::Part(part));
+                    assert!(fits.is_ok(), "room was claimed");
+                }
+            }
+        }
+    }
+
+    /// Room 9, second half: the rings were published.
+    pub fn published(&mut self) {
+        if std::mem::take(&mut self.home.drew) {
+            self.home.board.published(usize::from(self.index));
+        }
+    }
+
+    /// A part has come home.
+    pub(crate) fn part_returns<O: Outbox>(&mut self, part: Box<Part>, out: &mut O) {
+        let name = part.work;
+        if part.shard != self.index {
+            self.block.parcels_received.add(1);
+        }
+        let work = self.home.find(name);
+        work.parts.push(part);
+        work.away -= 1;
+        if work.away > 0 {
+            return;
+        }
+        work.parts.sort_by_key(|part| part.shard);
+        let hop = work.parts[0].hop;
+        match hop {
+            Hop::Spread => self.end_spread(name, out),
+            Hop::Everywhere => self.end_everywhere(name, out),
+            Hop::Gather => self.decide(name, out),
+            Hop::Apply => {
+                self.block.transactions_multi_hop.add(1);
+                let work = self.home.remove(name);
+                self.finish(&work, &work.reply, out);
+            }
+        }
+    }
+
+    fn finish<O: Outbox>(&mut self, work: &Work, reply: &[u8], out: &mut O) {
+        self.count_away(work.number, reply);
+        self.answer(work.ticket, if work.muted { &[] } else { reply }, false, out);
+    }
+
+    fn count_away(&mut self, number: u16, reply: &[u8]) {
+        let before = self.reply.len();
+        let head = &reply[..reply.len().min(64)];
+        self.reply.extend_from_slice(head);
+        self.count_reply(number, before);
+        self.reply.truncate(before);
+    }
+
+    fn end_spread<O: Outbox>(&mut self, name: u64, out: &mut O) {
+        self.block.transactions_single_hop.add(1);
+        let work = self.home.remove(name);
+        let spread = self.catalog.entry(work.number).command.spread;
+        let mut bytes = Vec::new();
+        if let Some(bad) = work.parts.iter().find(|part| part.reply.first() == Some(&b'-')) {
+            self.finish(&work, &bad.reply, out);
+            return;
+        }
+        let mut reply = Reply::new(&mut bytes, work.caller.version);
+        match spread {
+            Spread::InKeyOrder => in_key_order(&work, &mut reply),
+            Spread::Sum => reply.integer(work.parts.iter().map(|part| integer_of(&part.reply)).sum()),
+            Spread::AllOk | Spread::None => reply.ok(),
+        }
+        self.finish(&work, &bytes, out);
+    }
+
+    fn end_everywhere<O: Outbox>(&mut self, name: u64, out: &mut O) {
+        let work = self.home.remove(name);
+        let Some(mut session) = self.sessions.take(work.ticket.conn) else {
+            return;
+        };
+        let Run::Everywhere(everywhere) = self.catalog.entry(work.number).command.run else {
+            unreachable!("it was begun as an everywhere-command");
+        };
+        let parts: Vec<&[u8]> = work.parts.iter().map(|part| &part.reply[..]).collect();
+        let mut bytes = Vec::new();
+        let after = {
+            let mut reply = Reply::new(&mut bytes, session.state.version);
+            let mut home = commands::Home { session: &mut session.state, house: self };
+            (everywhere.fold)(&mut home, Args::new(&work.bytes, &work.spans), &parts, &mut reply)
+        };
+        debug_assert!(matches!(after, After::Done | After::Close), "a fold has no second wait");
+        self.after(work.ticket.conn, &mut session, After::Done, self.reply.len(), out);
+        self.sessions.put(work.ticket.conn, session);
+        self.count_away(work.number, &bytes);
+        self.answer(work.ticket, if work.muted { &[] } else { &bytes }, after == After::Close, out);
+    }
+
+    /// A plan has seen all its keys.
+    fn decide<O: Outbox>(&mut self, name: u64, out: &mut O) {
+        let facts = {
+            let db = self.home.find(name).caller.db;
+            self.check_facts(db)
+        };
+        let work = self.home.find(name);
+        let mut pieces: Vec<Piece> = work.keys.iter().map(|_| Piece::Nothing).collect();
+        for part in &mut work.parts {
+            for (key, piece) in part.keys.iter().zip(part.pieces.drain(..)) {
+                pieces[key.ordinal as usize] = piece;
+            }
+        }
+        let Run::Plan(plan) = self.catalog.entry(work.number).command.run else {
+            unreachable!("it was begun as a plan");
+        };
+        let mut bytes = Vec::new();
+        let mut reply = Reply::new(&mut bytes, work.caller.version);
+        let orders = (plan.decide)(&facts, Args::new(&work.bytes, &work.spans), &mut pieces, &mut reply);
+        match orders {
+            None => {
+                self.block.transactions_single_hop.add(1);
+                let work = self.home.remove(name);
+                self.finish(&work, &bytes, out);
+            }
+            Some(orders) => {
+                self.marks.plan += 1;
+                self.home.find(name).reply = bytes;
+                self.apply(name, orders, out);
+            }
+        }
+    }
+
+    fn apply<O: Outbox>(&mut self, name: u64, orders: Vec<Order>, out: &mut O) {
+        let work = self.home.find(name);
+        let mut orders: Vec<Option<Order>> = orders.into_iter().map(Some).collect();
+        orders.resize_with(work.keys.len(), || None);
+        let parts = std::mem::take(&mut work.parts);
+        work.away = parts.len();
+        for mut part in parts {
+            part.hop = Hop::Apply;
+            part.orders = part
+                .keys
+                .iter()
+                .map(|key| orders[key.ordinal as usize].take().unwrap_or(Order::Nothing))
+                .collect();
+            if part.shard == self.index {
+                self.own.push_back(part);
+            } else {
+                self.send(part.shard, Parcel::Part(part), out);
+            }
+        }
+    }
+}
+
+fn empty_part(home: u16, shard: u16, number: u16, caller: Caller, hop: Hop) -> Part {
+    Part {
+        home,
+        shard,
+        work: 0,
+        id: 0,
+        hop,
+        number,
+        caller,
+        bytes: Vec::new(),
+        spans: Vec::new(),
+        keys: Vec::new(),
+        whole: false,
+        reply: Vec::new(),
+        cuts: Vec::new(),
+        pieces: Vec::new(),
+        orders: Vec::new(),
+    }
+}
+
+fn push_argument(part: &mut Part, argument: &[u8]) {
+    part.spans.push(Span { start: part.bytes.len() as u32, len: argument.len() as u32 });
+    part.bytes.extend_from_slice(argument);
+}
+
+/// The elements of all parts as one array, in the order of the keys.
+fn in_key_order(work: &Work, reply: &mut Reply<'_>) {
+    let mut places: Vec<(&[u8], u32)> = Vec::with_capacity(work.keys.len());
+    for part in &work.parts {
+        let mut start = 0;
+        for (key, end) in part.keys.iter().zip(&part.cuts) {
+            places.push((&part.reply[start..*end as usize], key.ordinal));
+            start = *end as usize;
+        }
+    }
+    places.sort_unstable_by_key(|(_, ordinal)| *ordinal);
+    reply.array(places.len());
+    for (element, _) in places {
+        reply.raw(element);
+    }
+}
+
+/// The number of an integer reply.
+fn integer_of(reply: &[u8]) -> i64 {
+    let digits = reply.strip_prefix(b":").and_then(|rest| rest.strip_suffix(b"\r\n"));
+    digits.and_then(resp::parse_i64).unwrap_or(0)
+}

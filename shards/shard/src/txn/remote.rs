@@ -1,0 +1,211 @@
+//! Where parts of commands over several shards run: in the order of their ids, under locks that stay
+//! until the whole command is done.
+
+use crate::actor::Shard;
+use crate::outbox::Outbox;
+use crate::parcel::{Hop, Parcel, Part, lock_of};
+use crate::txn::intents::{Intents, Want};
+use commands::{Args, Call, Order, Run, Spread};
+use std::collections::{BTreeMap, HashMap};
+
+/// Parts on this shard.
+#[derive(Default)]
+pub(crate) struct Remote {
+    pub intents: Intents,
+    /// Arrived, their order perhaps not settled yet.
+    pub queue: BTreeMap<u64, Box<Part>>,
+    /// Entered, not yet started.
+    waiting: HashMap<u64, Box<Part>>,
+    start: Vec<u64>,
+    ended: Vec<u64>,
+}
+
+impl Remote {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.intents.is_clear() && self.queue.is_empty() && self.waiting.is_empty()
+    }
+
+    /// A part waits for a seal to go.
+    pub(crate) fn is_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+}
+
+impl Shard {
+    /// A part has come, from another shard.
+    pub(crate) fn part_arrives<O: Outbox>(&mut self, part: Box<Part>, out: &mut O) {
+        self.block.parcels_received.add(1);
+        self.take_part(part, out);
+    }
+
+    pub(crate) fn take_part<O: Outbox>(&mut self, mut part: Box<Part>, out: &mut O) {
+        match part.hop {
+            Hop::Apply => {
+                self.carry_orders(&mut part);
+                self.part_done(part, out);
+            }
+            Hop::Everywhere if part.id == 0 => {
+                self.run_part(&mut part);
+                self.part_done(part, out);
+            }
+            _ => {
+                self.remote.queue.insert(part.id, part);
+            }
+        }
+    }
+
+    fn part_done<O: Outbox>(&mut self, part: Box<Part>, out: &mut O) {
+        if part.home == self.index {
+            self.part_returns(part, out);
+        } else {
+            self.send(part.home, Parcel::PartDone(part), out);
+        }
+    }
+
+    /// Parts have arrived whose order is to be settled: then the house calls `settled`, drains the
+    /// rings once more, and calls `order`.
+    #[inline]
+    pub fn wants_order(&self) -> bool {
+        !self.remote.queue.is_empty()
+    }
+
+    /// Below this id nothing more can arrive that is not in the rings already.
+    pub fn settled(&self) -> u64 {
+        self.home.board().settled_below(usize::from(self.index))
+    }
+
+    /// Lets parts with ids below `settled` enter, in order, and runs those that meet no lock.
+    pub fn order<O: Outbox>(&mut self, settled: u64, out: &mut O) {
+        while let Some(entry) = self.remote.queue.first_entry() {
+            let id = *entry.key();
+            if id >= settled {
+                self.marks.unsettled += 1;
+                break;
+            }
+            let part = entry.remove();
+            let db = part.caller.db;
+            let wants =
+                part.keys.iter().map(|key| Want { lock: lock_of(key.hash, db), write: key.write }).collect();
+            let (home, whole) = (part.home, part.whole);
+            self.remote.waiting.insert(id, part);
+            let before = self.remote.start.len();
+            let Remote { intents, start, .. } = &mut self.remote;
+            intents.enter(id, home, wants, whole, start);
+            if start.len() == before {
+                self.marks.transaction_wait += 1;
+            }
+            self.start_parts(out);
+        }
+    }
+
+    fn start_parts<O: Outbox>(&mut self, out: &mut O) {
+        let mut start = std::mem::take(&mut self.remote.start);
+        for id in start.drain(..) {
+            let mut part = self.remote.waiting.remove(&id).expect("what starts has entered");
+            self.run_part(&mut part);
+            self.part_done(part, out);
+        }
+        self.remote.start = start;
+    }
+
+    /// Takes away the seals of commands that are done everywhere; what waited for them goes on.
+    pub(crate) fn release<O: Outbox>(&mut self, out: &mut O) {
+        if self.remote.intents.is_clear() {
+            return;
+        }
+        let board = self.home.board().clone();
+        let Remote { intents, ended, .. } = &mut self.remote;
+        if intents.release(|home, id| board.open(usize::from(home)) > id, ended) {
+            // Single-shard commands first: they take a moment and seal nothing.
+            self.unpark(out);
+            let Remote { intents, start, .. } = &mut self.remote;
+            intents.grant(start);
+            self.start_parts(out);
+        }
+    }
+
+    /// Runs a part's first hop.
+    fn run_part(&mut self, part: &mut Part) {
+        match part.hop {
+            Hop::Spread => self.run_spread(part),
+            Hop::Gather => self.gather(part),
+            Hop::Everywhere => {
+                let Run::Everywhere(everywhere) = self.catalog.entry(part.number).command.run else {
+                    unreachable!("it was begun as an everywhere-command");
+                };
+                let call = Call { caller: part.caller, now: self.now.ms() };
+                let mut reply = std::mem::take(&mut part.reply);
+                (everywhere.part)(self, &call, Args::new(&part.bytes, &part.spans), &mut reply);
+                part.reply = reply;
+            }
+            Hop::Apply => unreachable!("orders do not queue"),
+        }
+    }
+
+    fn run_spread(&mut self, part: &mut Part) {
+        let command = self.catalog.entry(part.number).command;
+        let Run::Local(handler) = command.run else {
+            unreachable!("only local commands are spread");
+        };
+        std::mem::swap(&mut self.reply, &mut self.away_reply);
+        if command.spread == Spread::InKeyOrder {
+            for place in 0..part.keys.len() {
+                let key = part.keys[place];
+                let mut spans = vec![part.spans[0]];
+                spans.extend_from_slice(&part.spans[key.span as usize..key.until as usize]);
+                self.reply.clear();
+                self.call(handler, part.caller, Args::new(&part.bytes, &spans));
+                // An array of one: its element alone is wanted.
+                let element = self.reply.strip_prefix(b"*1\r\n").unwrap_or(&self.reply);
+                part.reply.extend_from_slice(element);
+                part.cuts.push(part.reply.len() as u32);
+            }
+        } else {
+            self.call(handler, part.caller, Args::new(&part.bytes, &part.spans));
+            part.reply.extend_from_slice(&self.reply);
+        }
+        self.reply.clear();
+        std::mem::swap(&mut self.reply, &mut self.away_reply);
+    }
+
+    fn gather(&mut self, part: &mut Part) {
+        let Run::Plan(plan) = self.catalog.entry(part.number).command.run else {
+            unreachable!("it was begun as a plan");
+        };
+        let args = Args::new(&part.bytes, &part.spans);
+        let mut ctx = commands::Ctx {
+            store: &mut self.store,
+            live: &self.settings.live,
+            now: self.now.ms(),
+            caller: part.caller,
+            shard: self.index,
+            shards: self.shards,
+            random: &mut self.random,
+            effects: &mut self.effects,
+        };
+        for key in &part.keys {
+            let name = commands::Key { bytes: args.get(key.span as usize), hash: key.hash };
+            part.pieces.push((plan.gather)(&mut ctx, args, key.ordinal as usize, name));
+        }
+    }
+
+    /// Runs a part's second hop.
+    fn carry_orders(&mut self, part: &mut Part) {
+        let args = Args::new(&part.bytes, &part.spans);
+        let now = self.now.ms();
+        for (key, order) in part.keys.iter().zip(part.orders.drain(..)) {
+            let name = commands::Key { bytes: args.get(key.span as usize), hash: key.hash };
+            match order {
+                Order::Nothing => {}
+                Order::Remove => {
+                    self.store.remove(part.caller.db as usize, name, now);
+                    self.effects.dirty += 1;
+                }
+                Order::Put { db, value } => {
+                    self.store.attach(db as usize, name, value);
+                    self.effects.dirty += 1;
+                }
+            }
+        }
+    }
+}
