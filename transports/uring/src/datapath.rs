@@ -2,14 +2,14 @@
 //! Knows nothing of listeners (`accept`), endings (`ending`) or sleep (`park`).
 
 use crate::accept::Listener;
-use crate::link::{Link, Receive, Refused};
+use crate::link::{Link, Receive};
 use crate::setup::{self, BUFFER_GROUP, BroughtUp, UringDenied};
 use crate::sys::{Buffers, Completion, Message, Ring, Wait};
 use crate::token::{Kind, pack, unpack};
 use io_uring::types::Fd;
 use io_uring::{cqueue, opcode};
 use port::sockets::SocketOptions;
-use port::{Chunk, ChunkPool, Close, Event, LinkId, Links, Poller, PollerStats, Why};
+use port::{Chunk, Close, Event, Lender, LinkId, Links, Poller, PollerStats, Why};
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -22,34 +22,13 @@ const HARVEST_MAX: usize = 256;
 /// No SIGPIPE, and the kernel itself goes on with a short send.
 const SEND_FLAGS: i32 = libc::MSG_NOSIGNAL | libc::MSG_WAITALL;
 
-/// Chunks of both directions and the way home of each.
-pub(crate) struct Chunks {
-    /// Receive buffers: chunks whose tag is their id plus one.
-    pub(crate) buffers: Buffers,
-    /// Leases: chunks whose tag is 0.
-    pub(crate) leases: ChunkPool,
-    pub(crate) leases_max: usize,
-}
-
-impl Chunks {
-    #[inline]
-    pub(crate) fn give(&mut self, chunk: Chunk) {
-        match chunk.tag {
-            0 => self.leases.give(chunk),
-            tag => self.buffers.give((tag - 1) as u16, chunk.into_memory()),
-        }
-    }
-
-    #[inline]
-    pub(crate) fn has_lease(&self) -> bool {
-        self.leases.away() < self.leases_max
-    }
-}
-
 /// A poller over io_uring. Made on the thread that uses it, and bound to it.
 pub struct UringPoller {
     pub(crate) ring: Ring,
-    pub(crate) chunks: Chunks,
+    /// Where received bytes travel: chunks whose tag is the buffer's id.
+    pub(crate) buffers: Buffers,
+    /// Where replies travel.
+    pub(crate) lender: Lender,
     pub(crate) links: Links<Link>,
     pub(crate) listeners: Vec<Listener>,
     pub(crate) options: SocketOptions,
@@ -63,8 +42,6 @@ pub struct UringPoller {
     pub(crate) outbox: Vec<LinkId>,
     /// Operations to be asked back.
     pub(crate) cancels: Vec<(Kind, LinkId)>,
-    /// Links that were refused a lease for want of chunks in the pool.
-    pub(crate) refused: VecDeque<LinkId>,
     /// Links whose peer hung up since the last poll.
     pub(crate) grace: Vec<LinkId>,
     /// Links that are over: `Closed` is due.
@@ -99,10 +76,11 @@ impl UringPoller {
     /// Why io_uring cannot be used here.
     pub fn new(listeners: Vec<OwnedFd>, options: SocketOptions) -> Result<UringPoller, UringDenied> {
         let BroughtUp { ring, buffers, description } = setup::bring_up(&options)?;
-        let leases = ChunkPool::new(options.chunk_bytes, options.send_chunks);
+        let lender = Lender::new(options.chunk_bytes, options.send_chunks, options.send_chunks_per_link);
         Ok(UringPoller {
             ring,
-            chunks: Chunks { buffers, leases, leases_max: options.send_chunks },
+            buffers,
+            lender,
             links: Links::default(),
             todo: !listeners.is_empty(),
             listeners: listeners.into_iter().map(Listener::new).collect(),
@@ -113,7 +91,6 @@ impl UringPoller {
             starved: VecDeque::new(),
             outbox: Vec::new(),
             cancels: Vec::new(),
-            refused: VecDeque::new(),
             grace: Vec::new(),
             finished: Vec::new(),
             early: VecDeque::new(),
@@ -136,7 +113,7 @@ impl UringPoller {
         !self.early.is_empty()
             || !self.finished.is_empty()
             || !self.grace.is_empty()
-            || (!self.refused.is_empty() && self.chunks.has_lease())
+            || self.lender.tellable() > 0
     }
 
     /// One enter: submits what is staged and runs deferred work.
@@ -180,7 +157,7 @@ impl UringPoller {
         self.scratch = completions;
         if ran_dry {
             // Once per harvest, however many links were turned away.
-            self.chunks.buffers.grow();
+            self.buffers.grow();
         }
     }
 
@@ -194,14 +171,10 @@ impl UringPoller {
             let Some(id) = self.finished.pop() else { break };
             self.bury(id, events);
         }
-        let free = self.chunks.leases_max - self.chunks.leases.away();
-        for _ in 0..free.min(budget) {
-            let Some(id) = self.refused.pop_front() else { break };
-            if let Some(link) = self.links.find(id)
-                && link.refused == Refused::ByPool
-                && link.is_open()
-            {
-                link.refused = Refused::No;
+        for _ in 0..self.lender.tellable().min(budget) {
+            let Some(id) = self.lender.next_to_tell() else { break };
+            if let Some(link) = self.links.find(id).filter(|link| link.is_open()) {
+                link.queue.told();
                 events.push(Event::Writable(id));
             }
         }
@@ -211,7 +184,7 @@ impl UringPoller {
         let (kind, id) = unpack(completion.token);
         match kind {
             Kind::Receive => self.received(id, completion, events),
-            Kind::Send => self.sent(id, completion.result, events),
+            Kind::Send => self.sent(id, completion.result),
             Kind::Accept => self.accepted(id.slot as usize, completion, events),
             Kind::CancelReceive | Kind::CancelSend => self.cancelled(kind, id, completion.result),
             Kind::Watch => self.watched[id.slot as usize].1 = false,
@@ -223,14 +196,14 @@ impl UringPoller {
     fn received(&mut self, id: LinkId, completion: &Completion, events: &mut Vec<Event>) {
         let link = self.links.find(id);
         if let Some(buffer) = cqueue::buffer_select(completion.flags) {
-            let memory = self.chunks.buffers.take(buffer).expect("the kernel fills buffers it was given");
+            let memory = self.buffers.take(buffer).expect("the kernel fills buffers it was given");
             let heard = link.as_ref().is_some_and(|link| link.ending.is_none());
             if heard && completion.result > 0 {
                 let count = completion.result as usize;
                 self.stats.bytes_in += count as u64;
-                events.push(Event::Bytes(id, Chunk::from_memory(memory, count, u32::from(buffer) + 1)));
+                events.push(Event::Bytes(id, Chunk::from_memory(memory, count, u32::from(buffer))));
             } else {
-                self.chunks.buffers.give(buffer, memory);
+                self.buffers.give(buffer, memory);
             }
         }
         if cqueue::more(completion.flags) {
@@ -268,26 +241,15 @@ impl UringPoller {
         }
     }
 
-    fn sent(&mut self, id: LinkId, result: i32, events: &mut Vec<Event>) {
+    fn sent(&mut self, id: LinkId, result: i32) {
         let link = self.links.find(id).expect("a link outlives its send");
-        let mut in_flight = std::mem::take(&mut link.sending);
+        let count = usize::try_from(result).unwrap_or(0);
+        // All of it was counted when it was staged.
+        self.stats.bytes_out -= (link.sending - count) as u64;
+        link.sending = 0;
         link.send_cancelled = false;
         self.messages.extend(link.message.take());
-        let mut count = usize::try_from(result).unwrap_or(0);
-        while count > 0 {
-            let chunk = link.queue.front_mut().expect("no more was sent than submitted");
-            let length = chunk.filled().len();
-            if count < length {
-                chunk.consume(count);
-                break;
-            }
-            count -= length;
-            in_flight -= 1;
-            self.chunks.give(link.queue.pop_front().expect("just seen"));
-        }
-        // Counted as sent when it was staged, and not sent after all.
-        let unsent: usize = link.queue.iter().take(in_flight).map(|chunk| chunk.filled().len()).sum();
-        self.stats.bytes_out -= unsent as u64;
+        self.lender.sent(id, &mut link.queue, count);
         let again = matches!(-result, libc::EAGAIN | libc::EINTR | libc::ECANCELED);
         let aborted = link.ending.is_some_and(|ending| ending.how == Close::Abort);
         if aborted || result < 0 && !again {
@@ -303,21 +265,11 @@ impl UringPoller {
             self.outbox.push(id);
             self.todo = true;
         }
-        let has_room = link.queue.len() < self.options.send_chunks_per_link;
-        if link.refused == Refused::ByLink && has_room && link.is_open() {
-            if self.chunks.has_lease() {
-                link.refused = Refused::No;
-                events.push(Event::Writable(id));
-            } else {
-                link.refused = Refused::ByPool;
-                self.refused.push_back(id);
-            }
-        }
     }
 
     /// Turns every list of wishes into entries; what finds no room waits for the next time.
     pub(crate) fn stage(&mut self) {
-        self.chunks.buffers.replenish();
+        self.buffers.replenish();
         if self.todo {
             self.todo = false;
             self.stage_cancels();
@@ -346,7 +298,7 @@ impl UringPoller {
 
     fn stage_receives(&mut self) {
         // A link that found no buffer takes many at once: few links at a time, and only as buffers come.
-        let share = self.chunks.buffers.with_kernel().div_ceil(4);
+        let share = self.buffers.with_kernel().div_ceil(4);
         for _ in 0..share {
             let Some(id) = self.starved.pop_front() else { break };
             if let Some(link) = self.links.find(id)
@@ -369,7 +321,7 @@ impl UringPoller {
             }
             self.links.find(id).expect("just seen").receive = Receive::Armed;
         }
-        self.todo |= !self.starved.is_empty() && self.chunks.buffers.with_kernel() > 0;
+        self.todo |= !self.starved.is_empty() && self.buffers.with_kernel() > 0;
     }
 
     fn stage_sends(&mut self) {
@@ -394,15 +346,17 @@ impl UringPoller {
             return true;
         }
         let fd = Fd(link.fd.as_raw_fd());
-        let (entry, count) = if link.queue.len() == 1 {
-            let bytes = link.queue[0].filled();
-            (opcode::Send::new(fd, bytes.as_ptr(), bytes.len() as u32).flags(SEND_FLAGS).build(), 1)
+        let mut pieces = link.queue.pieces();
+        let (entry, bytes) = if pieces.len() == 1 {
+            let piece = pieces.next().expect("just counted");
+            let send = opcode::Send::new(fd, piece.as_ptr(), piece.len() as u32).flags(SEND_FLAGS);
+            (send.build(), piece.len())
         } else {
             let mut message = self.messages.pop().unwrap_or_else(Message::new);
-            let count = message.fill(link.queue.iter().map(Chunk::filled));
-            let entry = opcode::SendMsg::new(fd, message.header()).flags(SEND_FLAGS as u32).build();
+            let bytes = message.fill(pieces);
+            let send = opcode::SendMsg::new(fd, message.header()).flags(SEND_FLAGS as u32);
             link.message = Some(message);
-            (entry, count)
+            (send.build(), bytes)
         };
         let entry = entry.user_data(pack(Kind::Send, id));
         let ring = &mut self.ring;
@@ -416,9 +370,8 @@ impl UringPoller {
             pushed = unsafe { ring.push(&entry) };
         }
         if pushed {
-            let bytes: usize = link.queue.iter().take(count).map(|chunk| chunk.filled().len()).sum();
             self.stats.bytes_out += bytes as u64;
-            link.sending = count;
+            link.sending = bytes;
             link.queued = false;
         } else {
             self.messages.extend(link.message.take());
@@ -453,22 +406,14 @@ impl Poller for UringPoller {
 
     fn lease(&mut self, link: LinkId, _at_least: usize) -> Option<Chunk> {
         let state = self.links.find(link).filter(|state| state.is_open())?;
-        if state.queue.len() >= self.options.send_chunks_per_link {
-            state.refused = Refused::ByLink;
-        } else if let Some(chunk) = self.chunks.leases.take() {
-            return Some(chunk);
-        } else if state.refused != Refused::ByPool {
-            state.refused = Refused::ByPool;
-            self.refused.push_back(link);
-        }
-        self.stats.leases_refused += 1;
-        None
+        self.lender.lease(link, &mut state.queue)
     }
 
     fn submit(&mut self, link: LinkId, chunk: Chunk) {
         match self.links.find(link) {
             Some(state) if state.is_open() && !chunk.filled().is_empty() => {
-                state.queue.push_back(chunk);
+                debug_assert_eq!(chunk.tag, Lender::TAG, "what is submitted was leased");
+                state.queue.push(chunk);
                 if !state.queued && state.sending == 0 {
                     state.queued = true;
                     self.outbox.push(link);
@@ -479,8 +424,12 @@ impl Poller for UringPoller {
     }
 
     fn recycle(&mut self, chunk: Chunk) {
-        self.chunks.give(chunk);
-        self.todo |= !self.starved.is_empty();
+        if chunk.tag == Lender::TAG {
+            self.lender.give(chunk);
+        } else {
+            self.buffers.give(chunk.tag as u16, chunk.into_memory());
+            self.todo |= !self.starved.is_empty();
+        }
     }
 
     fn flush(&mut self) {
@@ -528,7 +477,8 @@ impl Poller for UringPoller {
     fn stats(&self) -> PollerStats {
         PollerStats {
             syscalls: self.stats.syscalls + self.ring.enters,
-            chunks_away: (self.chunks.leases.away() + self.chunks.buffers.away()) as u64,
+            leases_refused: self.lender.refused(),
+            chunks_away: (self.lender.away() + self.buffers.away()) as u64,
             ..self.stats
         }
     }
@@ -554,7 +504,7 @@ impl Drop for UringPoller {
         let quiet = self.quiesce();
         if quiet {
             // SAFETY: `quiesce` has harvested the end of every receive.
-            unsafe { self.chunks.buffers.unregister(&self.ring, BUFFER_GROUP) };
+            unsafe { self.buffers.unregister(&self.ring, BUFFER_GROUP) };
         }
     }
 }

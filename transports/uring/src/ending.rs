@@ -31,10 +31,9 @@ impl UringPoller {
             }
         }
         if how == Close::Abort {
-            while link.queue.len() > link.sending {
-                self.chunks.give(link.queue.pop_back().expect("longer than what is in flight"));
-            }
-            if link.sending > 0 && !link.send_cancelled {
+            if link.sending == 0 {
+                self.lender.clear(&mut link.queue);
+            } else if !link.send_cancelled {
                 link.send_cancelled = true;
                 self.cancels.push((Kind::CancelSend, id));
                 self.todo = true;
@@ -121,7 +120,7 @@ impl UringPoller {
             for completion in &completions {
                 let (kind, id) = unpack(completion.token);
                 if let Some(buffer) = cqueue::buffer_select(completion.flags) {
-                    self.chunks.buffers.take(buffer);
+                    self.buffers.take(buffer);
                 }
                 let Some(link) = self.links.find(id) else { continue };
                 match kind {

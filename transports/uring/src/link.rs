@@ -2,8 +2,7 @@
 //! Knows nothing of how operations reach the kernel.
 
 use crate::sys::Message;
-use port::{Chunk, Close, Why};
-use std::collections::VecDeque;
+use port::{Close, SendQueue, Why};
 use std::os::fd::OwnedFd;
 
 /// Where a link's multishot receive stands.
@@ -21,17 +20,6 @@ pub(crate) enum Receive {
     Cancelling,
 }
 
-/// Whether a link was refused a lease, and why: a `Writable` is owed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Refused {
-    /// It was not.
-    No,
-    /// Too much of its own is unsent.
-    ByLink,
-    /// The pool was empty; the link waits in the poller's list.
-    ByPool,
-}
-
 /// How and why a link ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Ending {
@@ -46,8 +34,9 @@ pub(crate) struct Link {
     pub(crate) fd: OwnedFd,
     pub(crate) receive: Receive,
     pub(crate) throttled: bool,
-    /// Chunks submitted and unsent, in order. The first `sending` of them are being read by the kernel.
-    pub(crate) queue: VecDeque<Chunk>,
+    /// Chunks submitted and unsent.
+    pub(crate) queue: SendQueue,
+    /// Bytes at the front of the queue that the kernel is reading; 0 when no send is in flight.
     pub(crate) sending: usize,
     /// The vector of the send in flight, when it has more than one part.
     pub(crate) message: Option<Box<Message>>,
@@ -55,7 +44,6 @@ pub(crate) struct Link {
     pub(crate) queued: bool,
     /// The send in flight was asked back.
     pub(crate) send_cancelled: bool,
-    pub(crate) refused: Refused,
     pub(crate) ending: Option<Ending>,
     /// It waits in the poller's list of finished links.
     pub(crate) buried: bool,
@@ -67,12 +55,11 @@ impl Link {
             fd,
             receive: Receive::Idle,
             throttled: false,
-            queue: VecDeque::new(),
+            queue: SendQueue::default(),
             sending: 0,
             message: None,
             queued: false,
             send_cancelled: false,
-            refused: Refused::No,
             ending: None,
             buried: false,
         }

@@ -459,16 +459,17 @@ impl Message {
         Box::new(Message { header, parts: [empty; MESSAGE_PARTS_MAX] })
     }
 
-    /// Names `parts`, as many as fit, and returns how many that was.
+    /// Names `parts`, as many as fit, and returns how many bytes that is.
     pub(crate) fn fill<'a>(&mut self, parts: impl Iterator<Item = &'a [u8]>) -> usize {
-        let mut count = 0;
+        let (mut count, mut bytes) = (0, 0);
         for (slot, part) in self.parts.iter_mut().zip(parts) {
             *slot = libc::iovec { iov_base: part.as_ptr().cast_mut().cast(), iov_len: part.len() };
             count += 1;
+            bytes += part.len();
         }
         self.header.msg_iov = self.parts.as_mut_ptr();
         self.header.msg_iovlen = count;
-        count
+        bytes
     }
 
     pub(crate) fn header(&self) -> *const libc::msghdr {
