@@ -1,10 +1,10 @@
 //! The whole server under the names that dashboards made for Redis read: `redis_*`, without a shard
 //! label, since one would break panels that ask for the bare series.
 
+use super::HouseInfo;
 use super::metrics::{counter, gauge};
 use super::process::{Process, operating_system};
 use super::text::Text;
-use super::{HouseInfo, metrics};
 use ::metrics::{Counter, Gauge, Label, Recorder};
 use std::collections::BTreeMap;
 use telemetry::{CommandSnapshot, Counters, DATABASES, Snapshot};
@@ -91,7 +91,6 @@ pub(super) struct Aggregate {
     keys_expiring: [Gauge; DATABASES],
     commands: BTreeMap<usize, CommandSeries>,
     errors: BTreeMap<String, Counter>,
-    instance: Option<Gauge>,
 }
 
 fn per_database(recorder: &dyn Recorder, name: &'static str) -> [Gauge; DATABASES] {
@@ -117,9 +116,6 @@ impl Aggregate {
         for (name, help) in [
             ("redis_db_keys", "Keys, per database."),
             ("redis_db_keys_expiring", "Keys with a time to live, per database."),
-            ("redis_instance_info", "What this instance is."),
-            ("redis_cluster_state", "1 where all slots are served."),
-            ("redis_cluster_slots_fail", "Slots that are not served."),
         ] {
             recorder.describe_gauge(name.into(), None, help.into());
         }
@@ -130,7 +126,6 @@ impl Aggregate {
             keys_expiring: per_database(recorder, "redis_db_keys_expiring"),
             commands: BTreeMap::new(),
             errors: BTreeMap::new(),
-            instance: None,
         }
     }
 
@@ -151,7 +146,6 @@ impl Aggregate {
             let make = || counter(recorder, "redis_errors_total", vec![Label::new("err", word.clone())]);
             self.errors.entry(word.clone()).or_insert_with(make).absolute(count);
         }
-        self.copy_instance(recorder, totals.info);
     }
 
     /// Commands never seen have no series: most of the catalog is never called.
@@ -175,31 +169,29 @@ impl Aggregate {
             series.failed.absolute(row.failed_calls);
         }
     }
+}
 
-    /// The labels of `redis_instance_info` may change while running (role, policy): the old series
-    /// then says 0.
-    fn copy_instance(&mut self, recorder: &dyn Recorder, info: &HouseInfo) {
-        let labels = [
-            ("role", info.role.clone()),
-            ("redis_version", info.redis_version.clone()),
-            ("redis_mode", info.redis_mode.clone()),
-            ("os", operating_system()),
-            ("maxmemory_policy", info.maxmemory_policy.clone()),
-            ("tcp_port", info.tcp_port.to_string()),
-            ("run_id", info.run_id.clone()),
-            ("process_id", std::process::id().to_string()),
-        ];
-        let labels = labels.into_iter().map(|(name, value)| Label::new(name, value)).collect();
-        if let Some(before) = &self.instance {
-            before.set(0.0);
-        }
-        let now = gauge(recorder, "redis_instance_info", labels);
-        now.set(1.0);
-        self.instance = Some(now);
-        if is_cluster(info) {
-            metrics::gauge(recorder, "redis_cluster_state", vec![]).set(1.0);
-            metrics::gauge(recorder, "redis_cluster_slots_fail", vec![]).set(0.0);
-        }
+/// What this instance is. Written by hand: its labels may change while it runs (role, policy), and a
+/// recorder would go on showing the old ones.
+pub(super) fn write_instance(text: &mut Text, info: &HouseInfo) {
+    let (port, process) = (info.tcp_port.to_string(), std::process::id().to_string());
+    let labels = [
+        ("role", info.role.as_str()),
+        ("redis_version", &info.redis_version),
+        ("redis_mode", &info.redis_mode),
+        ("os", &operating_system()),
+        ("maxmemory_policy", &info.maxmemory_policy),
+        ("tcp_port", &port),
+        ("run_id", &info.run_id),
+        ("process_id", &process),
+    ];
+    text.family("redis_instance_info", "gauge", "What this instance is.");
+    text.sample("redis_instance_info", &labels, 1);
+    if is_cluster(info) {
+        text.family("redis_cluster_state", "gauge", "1 where all slots are served.");
+        text.sample("redis_cluster_state", &[], 1);
+        text.family("redis_cluster_slots_fail", "gauge", "Slots that are not served.");
+        text.sample("redis_cluster_slots_fail", &[], 0);
     }
 }
 

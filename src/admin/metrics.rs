@@ -67,6 +67,7 @@ impl Metrics {
         let mut text = Text::default();
         latency::write(&mut text, &self.blocks, &self.shards);
         aggregate::write_commands(&mut text, &sum.commands, names);
+        aggregate::write_instance(&mut text, &info);
         self.write_house(&mut text, &info);
         write_process(&mut text, &process, &info);
         let mut all = self.handle.render();

@@ -31,7 +31,7 @@ pub trait House: Send + Sync + 'static {
     /// How many shards there are; the same for as long as the house stands.
     fn shards(&self) -> usize;
 
-    /// The block of a shard, numbered from 0.
+    /// The block of a shard, numbered from 0; always the same one.
     fn block(&self, shard: usize) -> Arc<Block>;
 
     /// Names of the commands by their number, such as `get` or `config|get`.

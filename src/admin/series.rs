@@ -68,7 +68,7 @@ impl ShardSeries {
         }
         let (ticks, useful_ticks) = (block.ticks.read(), block.useful_ticks.read());
         if ticks > self.ticks {
-            let ratio = (useful_ticks - self.useful_ticks) as f64 / (ticks - self.ticks) as f64;
+            let ratio = useful_ticks.saturating_sub(self.useful_ticks) as f64 / (ticks - self.ticks) as f64;
             self.useful_ratio.set(ratio.min(1.0));
             (self.ticks, self.useful_ticks) = (ticks, useful_ticks);
         }

@@ -76,11 +76,7 @@ impl Histogram {
     /// A copy. A record made meanwhile may be in part of it: it is off by one, never wrong for long.
     pub fn snapshot(&self) -> HistogramSnapshot {
         let mut copy = HistogramSnapshot::default();
-        for (to, from) in copy.buckets.iter_mut().zip(&self.buckets) {
-            *to = from.read();
-        }
-        copy.sum = self.sum.read();
-        copy.max = self.max.read();
+        copy.absorb(self);
         copy
     }
 }
@@ -100,6 +96,15 @@ impl Default for HistogramSnapshot {
 }
 
 impl HistogramSnapshot {
+    /// Adds what a live histogram holds now.
+    pub fn absorb(&mut self, live: &Histogram) {
+        for (to, from) in self.buckets.iter_mut().zip(&live.buckets) {
+            *to += from.read();
+        }
+        self.sum = self.sum.wrapping_add(live.sum.read());
+        self.max = self.max.max(live.max.read());
+    }
+
     /// Adds another shard's.
     pub fn merge(&mut self, other: &HistogramSnapshot) {
         for (to, from) in self.buckets.iter_mut().zip(other.buckets.iter()) {

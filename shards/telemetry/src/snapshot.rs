@@ -11,21 +11,16 @@ pub struct RoomsSnapshot {
 }
 
 impl RoomsSnapshot {
-    /// Copies of a block's rooms.
-    pub fn of(block: &Block) -> RoomsSnapshot {
-        RoomsSnapshot { rooms: block.rooms.each().map(|(_, histogram)| histogram.snapshot()) }
-    }
-
     /// The rooms by name, in the order a request walks them.
     pub fn each(&self) -> [(&'static str, &HistogramSnapshot); 4] {
         let [queue, hop, execute, flush] = &self.rooms;
         [("queue", queue), ("hop", hop), ("execute", execute), ("flush", flush)]
     }
 
-    /// Adds another shard's.
-    pub fn merge(&mut self, other: &RoomsSnapshot) {
-        for (mine, theirs) in self.rooms.iter_mut().zip(&other.rooms) {
-            mine.merge(theirs);
+    /// Adds what a block's rooms hold now.
+    pub fn absorb(&mut self, block: &Block) {
+        for (mine, (_, live)) in self.rooms.iter_mut().zip(block.rooms.each()) {
+            mine.absorb(live);
         }
     }
 }
@@ -59,10 +54,10 @@ impl Snapshot {
     /// Adds one more block.
     pub fn absorb(&mut self, block: &Block) {
         self.counters.merge(block.counters());
-        self.rooms.merge(&RoomsSnapshot::of(block));
+        self.rooms.absorb(block);
         self.commands.resize_with(block.per_command.rows().len().max(self.commands.len()), Default::default);
         for (mine, row) in self.commands.iter_mut().zip(block.per_command.rows()) {
-            mine.merge(&row.snapshot());
+            mine.absorb(row);
         }
         for (word, count) in block.errors.snapshot() {
             *self.errors.entry(word).or_default() += count;
