@@ -116,6 +116,8 @@ impl Parser {
         if self.done == 0 && bytes.get(*at) == Some(&b'*') {
             let kept = spans.len();
             if let Some(end) = whole_frame(bytes, *at, spans, limits) {
+                // Half of its count line may have been looked through when that was all there was.
+                self.scanned = 0;
                 *at = end;
                 return Ok(Parsed::Frame);
             }
