@@ -1,1 +1,48 @@
-//! One shard's slice of the keyspace
+//! One shard's slice of the keyspace: values under keys in numbered databases, with expiry, a scan
+//! that survives growth, and exact accounting of memory. No clock, no input or output: the time is an
+//! argument, and so is every random number. It does not know commands, clients or other shards.
+//!
+//! A [`Store`] keeps entries in cells of an arena, and for each database a table of 32-bit handles to
+//! them. All work is bounded: tables grow and shrink a segment at a time, a flushed database is freed
+//! in slices by [`Store::reclaim`], expired keys go when they are met or by [`Store::expire_slice`].
+
+#![deny(unsafe_code)]
+
+#[allow(unsafe_code, reason = "carves cells from raw pages: decision 0010")]
+mod arena;
+#[allow(unsafe_code, reason = "loads twelve tags at once: decision 0010")]
+mod bucket;
+#[allow(unsafe_code, reason = "lays entries out in raw cells: decision 0010")]
+mod cells;
+#[allow(unsafe_code, reason = "shares a segment between leads: decision 0010")]
+mod directory;
+#[allow(unsafe_code, reason = "a hint to the processor: decision 0010")]
+mod prefetch;
+
+mod entry;
+mod expire;
+mod hash;
+mod header;
+mod reclaim;
+mod scan;
+mod segment;
+mod store;
+mod strings;
+mod table;
+mod text;
+mod travel;
+mod usage;
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test may")]
+mod tests;
+
+pub use entry::Entry;
+pub use expire::{ExpireReport, Removal};
+pub use hash::{HashFunction, Hasher, Key};
+pub use header::Kind;
+pub use store::{Expiry, Store};
+pub use strings::IncrementFault;
+pub use text::{Text, canonical_int};
+pub use travel::Detached;
+pub use usage::{Counters, TableStats, Usage};

@@ -1,0 +1,594 @@
+//! Cells: how an entry (key, value, expiry, access clock) is laid out in the arena's memory.
+//! It knows no tables: a handle is all it is given, and all it gives.
+//!
+//! ```text
+//! header 8 | expiry 8, if any | value part: int 8, heap buffer 24, embedded 0 | key | embedded value
+//! ```
+
+use crate::arena::{Arena, CELL_BYTES_MAX, Handle, cell_bytes};
+use crate::header::{Form, Header, KEY_INLINE_MAX, KEY_LONG};
+use crate::text::Text;
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+
+const WORD: usize = 8;
+/// Freeing a buffer of this size takes longer than a command should: it is buried, not dropped.
+const BURY_BYTES: usize = 256 * 1024;
+/// How much of a buried buffer goes at a time.
+const DIG_BYTES: usize = 1024 * 1024;
+/// Above this, a growing buffer gets a quarter more than it needs, not twice.
+const DOUBLING_BYTES_MAX: usize = 1024 * 1024;
+
+/// A value on its way into a cell.
+pub(crate) enum Payload<'a> {
+    Int(i64),
+    /// Embedded where it fits, else copied to the heap.
+    Text(&'a [u8]),
+    /// A buffer that moves in (or is embedded where it fits).
+    Buffer(Vec<u8>),
+}
+
+/// An entry on its way into a cell.
+pub(crate) struct Draft<'a> {
+    pub(crate) key: &'a [u8],
+    pub(crate) payload: Payload<'a>,
+    /// Shown as "raw" whatever its length: it was edited in place.
+    pub(crate) raw: bool,
+    pub(crate) expiry: Option<i64>,
+    pub(crate) access: u32,
+}
+
+impl Draft<'_> {
+    fn key_bytes(&self) -> usize {
+        if self.key.len() <= KEY_INLINE_MAX { self.key.len() } else { size_of::<Box<[u8]>>() }
+    }
+
+    fn form(&self) -> Form {
+        let length = match &self.payload {
+            Payload::Int(_) => return Form::Int,
+            Payload::Text(bytes) => bytes.len(),
+            Payload::Buffer(bytes) => bytes.len(),
+        };
+        match embeds(self.key_bytes(), self.expiry.is_some(), length) {
+            true => Form::Embedded,
+            false => Form::Heap,
+        }
+    }
+
+    fn header(&self) -> Header {
+        let form = self.form();
+        let value_len = match (&self.payload, form) {
+            (Payload::Text(bytes), Form::Embedded) => bytes.len(),
+            (Payload::Buffer(bytes), Form::Embedded) => bytes.len(),
+            _ => 0,
+        };
+        Header::new(form, self.raw, self.expiry.is_some(), self.key.len(), value_len, self.access)
+    }
+}
+
+/// Whether a value of `length` bytes has room in a cell beside its key.
+fn embeds(key_bytes: usize, has_expiry: bool, length: usize) -> bool {
+    WORD + usize::from(has_expiry) * WORD + key_bytes + length <= CELL_BYTES_MAX
+}
+
+/// All entries of a shard, in all databases.
+pub(crate) struct Cells {
+    arena: Arena,
+    /// Bytes of all buffers on the heap, the buried ones included.
+    heap_bytes: usize,
+    /// How many cells own something on the heap: while none does, all can be dropped unseen.
+    owners: usize,
+    buried: Vec<Vec<u8>>,
+}
+
+impl Cells {
+    pub(crate) fn new() -> Cells {
+        Cells { arena: Arena::new(), heap_bytes: 0, owners: 0, buried: Vec::new() }
+    }
+
+    pub(crate) fn arena(&self) -> &Arena {
+        &self.arena
+    }
+
+    pub(crate) fn arena_mut(&mut self) -> &mut Arena {
+        &mut self.arena
+    }
+
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.heap_bytes
+    }
+
+    pub(crate) fn owners(&self) -> usize {
+        self.owners
+    }
+
+    /// The entry in a cell, to read.
+    #[inline]
+    pub(crate) fn view(&self, handle: Handle) -> View<'_> {
+        View { at: self.arena.address(handle), life: PhantomData }
+    }
+
+    /// Whether the entry has this key.
+    #[inline]
+    pub(crate) fn holds(&self, handle: Handle, key: &[u8]) -> bool {
+        let view = self.view(handle);
+        let header = view.header();
+        if key.len() <= KEY_INLINE_MAX {
+            header.key_len() == key.len() && equal(view.embedded_key(header), key)
+        } else {
+            header.key_len() == KEY_LONG && view.key() == key
+        }
+    }
+
+    /// Starts loading the entry's first line.
+    #[inline]
+    pub(crate) fn prefetch(&self, handle: Handle) {
+        crate::prefetch::prefetch(self.arena.address(handle).as_ptr());
+    }
+
+    /// Sets the access clock.
+    #[inline]
+    pub(crate) fn touch(&mut self, handle: Handle, access: u32) {
+        let header = self.view(handle).header();
+        // Most look-ups come within the same second: sparing the store keeps the line clean.
+        if header.access() != access {
+            self.set_header(handle, header.with_access(access));
+        }
+    }
+
+    /// Writes a new entry.
+    #[inline]
+    pub(crate) fn write(&mut self, draft: Draft<'_>) -> Handle {
+        let header = draft.header();
+        let handle = self.arena.allocate(header.size());
+        self.fill(handle, header, draft);
+        handle
+    }
+
+    /// Writes an entry over another, in place where the cell's class allows. The old handle is dead
+    /// if another one is returned.
+    #[inline]
+    pub(crate) fn overwrite(&mut self, handle: Handle, draft: Draft<'_>) -> Handle {
+        let header = draft.header();
+        let old = self.view(handle).header();
+        self.drop_owned(handle, old);
+        let target = self.move_cell(handle, old.size(), header.size(), 0);
+        self.fill(target, header, draft);
+        target
+    }
+
+    /// Frees an entry and what it owns.
+    pub(crate) fn free(&mut self, handle: Handle) {
+        let header = self.view(handle).header();
+        self.drop_owned(handle, header);
+        self.arena.free(handle);
+    }
+
+    /// Sets or clears the expiry. The old handle is dead if another one is returned.
+    pub(crate) fn set_expiry(&mut self, handle: Handle, expiry: Option<i64>) -> Handle {
+        let old = self.view(handle).header();
+        let size = old.size();
+        let target = match (old.has_expiry(), expiry.is_some()) {
+            (false, true) if old.form() == Form::Embedded && size + WORD > CELL_BYTES_MAX => {
+                let spilled = self.spill(handle, old, old.value_len());
+                return self.set_expiry(spilled, expiry);
+            }
+            (false, true) => {
+                let target = self.move_cell(handle, size, size + WORD, size);
+                let at = self.arena.address(target).as_ptr();
+                // SAFETY: the cell has room for `size + WORD` bytes, of which the first `size` are
+                // the entry; all behind the header moves up by a word.
+                unsafe { std::ptr::copy(at.add(WORD), at.add(2 * WORD), size - WORD) };
+                self.set_header(target, old.with_expiry(true));
+                target
+            }
+            (true, false) => {
+                let at = self.arena.address(handle).as_ptr();
+                // SAFETY: the entry has `size` bytes, at least two words of them: header and expiry.
+                unsafe { std::ptr::copy(at.add(2 * WORD), at.add(WORD), size - 2 * WORD) };
+                self.set_header(handle, old.with_expiry(false));
+                self.move_cell(handle, size, size - WORD, size - WORD)
+            }
+            _ => handle,
+        };
+        if let Some(expiry) = expiry {
+            let at = self.arena.address(target).as_ptr();
+            // SAFETY: the header says the expiry is there, at the second word.
+            unsafe { at.add(WORD).cast::<i64>().write(expiry) };
+        }
+        target
+    }
+
+    /// Makes the value a text of `length` bytes that can be edited with [`Cells::text_mut`]: what was
+    /// there, cut or followed by zeros. It is "raw" from then on, as in Redis. The old handle is dead
+    /// if another one is returned.
+    pub(crate) fn resize_text(&mut self, handle: Handle, length: usize) -> Handle {
+        let handle = self.textual(handle);
+        let header = self.view(handle).header();
+        if header.form() == Form::Embedded {
+            let key_bytes = header.size() - header.key_at() - header.value_len();
+            if embeds(key_bytes, header.has_expiry(), length) {
+                let resized = header.with_value_len(length).with_raw();
+                let kept = header.size().min(resized.size());
+                let target = self.move_cell(handle, header.size(), resized.size(), kept);
+                let at = self.arena.address(target).as_ptr();
+                // SAFETY: the cell has room for the resized entry, of which `kept` bytes are written.
+                unsafe { at.add(kept).write_bytes(0, resized.size() - kept) };
+                self.set_header(target, resized);
+                return target;
+            }
+            return self.spill(handle, header, length);
+        }
+        self.set_header(handle, header.with_raw());
+        let before = self.buffer_mut(handle).capacity();
+        let buffer = self.buffer_mut(handle);
+        if length > before {
+            grow(buffer, length);
+        }
+        buffer.resize(length, 0);
+        let after = buffer.capacity();
+        self.heap_bytes = self.heap_bytes - before + after;
+        handle
+    }
+
+    /// Appends to a text. The old handle is dead if another one is returned.
+    pub(crate) fn append_text(&mut self, handle: Handle, bytes: &[u8]) -> Handle {
+        let handle = self.textual(handle);
+        let length = self.view(handle).len();
+        if self.view(handle).header().form() == Form::Heap {
+            let header = self.view(handle).header();
+            self.set_header(handle, header.with_raw());
+            let buffer = self.buffer_mut(handle);
+            let before = buffer.capacity();
+            if length + bytes.len() > before {
+                grow(buffer, length + bytes.len());
+            }
+            // No zeros first: an append of 100 MB should write them once.
+            buffer.extend_from_slice(bytes);
+            let after = buffer.capacity();
+            self.heap_bytes = self.heap_bytes - before + after;
+            return handle;
+        }
+        let target = self.resize_text(handle, length + bytes.len());
+        self.text_mut(target)[length..].copy_from_slice(bytes);
+        target
+    }
+
+    /// The bytes of a text that is not an integer.
+    pub(crate) fn text_mut(&mut self, handle: Handle) -> &mut [u8] {
+        let header = self.view(handle).header();
+        match header.form() {
+            Form::Embedded => {
+                let at = self.arena.address(handle).as_ptr();
+                let (start, length) = (header.size() - header.value_len(), header.value_len());
+                // SAFETY: an embedded value is the end of the entry, and `&mut self` makes us alone.
+                unsafe { std::slice::from_raw_parts_mut(at.add(start), length) }
+            }
+            Form::Heap => self.buffer_mut(handle),
+            Form::Int => unreachable!("`resize_text` comes first"),
+        }
+    }
+
+    /// Sets an integer where one already is.
+    #[inline]
+    pub(crate) fn set_int(&mut self, handle: Handle, value: i64) {
+        let header = self.view(handle).header();
+        assert!(header.form() == Form::Int, "the caller looked");
+        let at = self.arena.address(handle).as_ptr();
+        // SAFETY: the header says the value part is an integer, aligned to a word.
+        unsafe { at.add(header.value_at()).cast::<i64>().write(value) };
+    }
+
+    /// Takes an entry's value out as an owned one and frees the cell.
+    pub(crate) fn take(&mut self, handle: Handle) -> Taken {
+        let view = self.view(handle);
+        let header = view.header();
+        let (expiry, raw, access) = (view.expiry(), header.is_raw(), header.access());
+        let payload = if header.form() == Form::Heap {
+            self.take_buffer(handle, header)
+        } else {
+            match view.text() {
+                Text::Int(value) => Payload::Int(value),
+                Text::Bytes(bytes) => Payload::Buffer(bytes.to_vec()),
+            }
+        };
+        self.free(handle);
+        Taken { payload, raw, expiry, access }
+    }
+
+    /// Frees buried buffers a slice at a time; returns how many slices of `budget` were not needed.
+    pub(crate) fn dig(&mut self, mut budget: usize) -> usize {
+        while budget > 0 {
+            let Some(mut buffer) = self.buried.pop() else { break };
+            budget -= 1;
+            let before = buffer.capacity();
+            if before > 2 * DIG_BYTES {
+                buffer.clear();
+                buffer.shrink_to(before - DIG_BYTES);
+                self.heap_bytes -= before - buffer.capacity();
+                self.buried.push(buffer);
+            } else {
+                self.heap_bytes -= before;
+            }
+        }
+        budget
+    }
+
+    /// Whether large buffers wait to be freed.
+    pub(crate) fn has_buried(&self) -> bool {
+        !self.buried.is_empty()
+    }
+
+    /// The cell for an entry that changes size: the same one where the class stays, else another that
+    /// begins with a copy of the first `kept` bytes.
+    #[inline]
+    fn move_cell(&mut self, handle: Handle, size: usize, new_size: usize, kept: usize) -> Handle {
+        if cell_bytes(size) == cell_bytes(new_size) {
+            return handle;
+        }
+        let target = self.arena.allocate(new_size);
+        let (from, to) = (self.arena.address(handle).as_ptr(), self.arena.address(target).as_ptr());
+        // SAFETY: two live cells do not overlap, and `kept` is within both sizes.
+        unsafe { std::ptr::copy_nonoverlapping(from, to, kept) };
+        self.arena.free(handle);
+        target
+    }
+
+    #[inline]
+    fn set_header(&mut self, handle: Handle, header: Header) {
+        let at = self.arena.address(handle).as_ptr();
+        // SAFETY: every cell begins with a header word, aligned.
+        unsafe { at.cast::<u64>().write(header.bits()) };
+    }
+
+    /// Writes every part of an entry into a cell that has room for it and owns nothing.
+    #[inline]
+    fn fill(&mut self, handle: Handle, header: Header, draft: Draft<'_>) {
+        let at = self.arena.address(handle).as_ptr();
+        // SAFETY: the cell was made for `header.size()` bytes, and the offsets of every part follow
+        // from the same header; the words are aligned since cells are; sources are not in the arena.
+        unsafe {
+            at.cast::<u64>().write(header.bits());
+            if let Some(expiry) = draft.expiry {
+                at.add(WORD).cast::<i64>().write(expiry);
+            }
+            let key_at = at.add(header.key_at());
+            if header.key_len() == KEY_LONG {
+                key_at.cast::<Box<[u8]>>().write(draft.key.into());
+                self.owners += 1;
+                self.heap_bytes += draft.key.len();
+            } else {
+                copy(draft.key, key_at);
+            }
+            match draft.payload {
+                Payload::Int(value) => at.add(header.value_at()).cast::<i64>().write(value),
+                Payload::Text(bytes) if header.form() == Form::Embedded => {
+                    copy(bytes, at.add(header.size() - bytes.len()));
+                }
+                Payload::Buffer(bytes) if header.form() == Form::Embedded => {
+                    copy(&bytes, at.add(header.size() - bytes.len()));
+                }
+                Payload::Text(bytes) => {
+                    let value_at = at.add(header.value_at());
+                    self.own(value_at, bytes.to_vec());
+                }
+                Payload::Buffer(bytes) => {
+                    let value_at = at.add(header.value_at());
+                    self.own(value_at, bytes);
+                }
+            }
+        }
+    }
+
+    /// Moves a buffer into a value part.
+    ///
+    /// # Safety
+    /// `at` is the value part of a live cell of form `Heap` that owns no buffer.
+    unsafe fn own(&mut self, at: *mut u8, buffer: Vec<u8>) {
+        self.owners += 1;
+        self.heap_bytes += buffer.capacity();
+        // SAFETY: by the caller's word it is a buffer's place, aligned to a word.
+        unsafe { at.cast::<Vec<u8>>().write(buffer) };
+    }
+
+    fn buffer_mut(&mut self, handle: Handle) -> &mut Vec<u8> {
+        let header = self.view(handle).header();
+        assert!(header.form() == Form::Heap, "the caller looked");
+        let at = self.arena.address(handle).as_ptr();
+        // SAFETY: a value part of form `Heap` is a buffer; `&mut self` makes us alone.
+        unsafe { &mut *at.add(header.value_at()).cast::<Vec<u8>>() }
+    }
+
+    /// Takes the buffer out, leaving an empty one that owns nothing.
+    fn take_buffer(&mut self, handle: Handle, header: Header) -> Payload<'static> {
+        debug_assert!(header.form() == Form::Heap);
+        let buffer = std::mem::take(self.buffer_mut(handle));
+        self.heap_bytes -= buffer.capacity();
+        Payload::Buffer(buffer)
+    }
+
+    /// Drops what a cell owns on the heap. Its value part and long key are garbage afterwards.
+    #[inline]
+    fn drop_owned(&mut self, handle: Handle, header: Header) {
+        if header.form() == Form::Heap || header.key_len() == KEY_LONG {
+            self.drop_owned_slowly(handle, header);
+        }
+    }
+
+    #[cold]
+    fn drop_owned_slowly(&mut self, handle: Handle, header: Header) {
+        let at = self.arena.address(handle).as_ptr();
+        if header.key_len() == KEY_LONG {
+            // SAFETY: the header says a boxed key is there; it is read out once, before the cell dies.
+            let key = unsafe { at.add(header.key_at()).cast::<Box<[u8]>>().read() };
+            self.owners -= 1;
+            self.heap_bytes -= key.len();
+        }
+        if header.form() == Form::Heap {
+            // SAFETY: as above, for the buffer.
+            let buffer = unsafe { at.add(header.value_at()).cast::<Vec<u8>>().read() };
+            self.owners -= 1;
+            if buffer.capacity() >= BURY_BYTES {
+                self.buried.push(buffer);
+            } else {
+                self.heap_bytes -= buffer.capacity();
+            }
+        }
+    }
+
+    /// Turns an integer into the text it stands for.
+    fn textual(&mut self, handle: Handle) -> Handle {
+        let view = self.view(handle);
+        let Text::Int(value) = view.text() else { return handle };
+        let (header, expiry) = (view.header(), view.expiry());
+        let (key, digits) = (view.key().to_vec(), value.to_string());
+        let payload = Payload::Text(digits.as_bytes());
+        self.overwrite(handle, Draft { key: &key, payload, raw: true, expiry, access: header.access() })
+    }
+
+    /// Moves an embedded value to the heap, with this length.
+    fn spill(&mut self, handle: Handle, header: Header, length: usize) -> Handle {
+        let view = self.view(handle);
+        let (key, expiry) = (view.key().to_vec(), view.expiry());
+        let Text::Bytes(bytes) = view.text() else { unreachable!("an embedded value is bytes") };
+        let mut buffer = zeros(length);
+        let kept = length.min(bytes.len());
+        buffer[..kept].copy_from_slice(&bytes[..kept]);
+        let draft =
+            Draft { key: &key, payload: Payload::Buffer(buffer), raw: true, expiry, access: header.access() };
+        self.overwrite(handle, draft)
+    }
+}
+
+/// An owned value, out of its cell.
+pub(crate) struct Taken {
+    pub(crate) payload: Payload<'static>,
+    pub(crate) raw: bool,
+    pub(crate) expiry: Option<i64>,
+    pub(crate) access: u32,
+}
+
+/// A buffer of zeros: fresh memory from the allocator is zero already, so long ones cost little.
+fn zeros(length: usize) -> Vec<u8> {
+    vec![0; length]
+}
+
+/// Makes room for `length` bytes and some more, so that appends are cheap on average.
+fn grow(buffer: &mut Vec<u8>, length: usize) {
+    let spare = if length < DOUBLING_BYTES_MAX { length } else { length / 4 };
+    buffer.reserve_exact(length + spare - buffer.len());
+}
+
+/// # Safety
+/// `to` has room for the bytes and does not overlap them.
+#[inline]
+unsafe fn copy(bytes: &[u8], to: *mut u8) {
+    // SAFETY: the caller's word.
+    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
+}
+
+/// Equality of short keys of equal length without a call.
+#[inline]
+fn equal(a: &[u8], b: &[u8]) -> bool {
+    #[inline]
+    fn word(bytes: &[u8], at: usize) -> u64 {
+        u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
+    }
+    let length = a.len();
+    if length != b.len() {
+        return false;
+    }
+    match length {
+        0..8 => std::iter::zip(a, b).all(|(a, b)| a == b),
+        8..=16 => {
+            let end = length - 8;
+            (word(a, 0) ^ word(b, 0)) | (word(a, end) ^ word(b, end)) == 0
+        }
+        17..=32 => {
+            let end = length - 16;
+            (word(a, 0) ^ word(b, 0))
+                | (word(a, 8) ^ word(b, 8))
+                | (word(a, end) ^ word(b, end))
+                | (word(a, end + 8) ^ word(b, end + 8))
+                == 0
+        }
+        _ => a == b,
+    }
+}
+
+/// The entry in a cell, to read.
+#[derive(Clone, Copy)]
+pub(crate) struct View<'a> {
+    at: NonNull<u8>,
+    life: PhantomData<&'a Cells>,
+}
+
+impl<'a> View<'a> {
+    #[inline]
+    pub(crate) fn header(self) -> Header {
+        // SAFETY: every live cell begins with a header; the cells are borrowed for `'a`.
+        Header::from_bits(unsafe { self.at.cast::<u64>().read() })
+    }
+
+    #[inline]
+    pub(crate) fn expiry(self) -> Option<i64> {
+        // SAFETY: the header says the expiry is there.
+        self.header().has_expiry().then(|| unsafe { self.at.add(WORD).cast::<i64>().read() })
+    }
+
+    #[inline]
+    pub(crate) fn key(self) -> &'a [u8] {
+        let header = self.header();
+        if header.key_len() == KEY_LONG {
+            // SAFETY: the header says a boxed key is there; it lives as long as its cell.
+            unsafe { self.at.add(header.key_at()).cast::<Box<[u8]>>().as_ref() }
+        } else {
+            self.embedded_key(header)
+        }
+    }
+
+    #[inline]
+    fn embedded_key(self, header: Header) -> &'a [u8] {
+        let length = if header.key_len() == KEY_LONG { 0 } else { header.key_len() };
+        // SAFETY: the header says where the key's bytes are and how many.
+        unsafe { std::slice::from_raw_parts(self.at.add(header.key_at()).as_ptr(), length) }
+    }
+
+    #[inline]
+    pub(crate) fn text(self) -> Text<'a> {
+        let header = self.header();
+        match header.form() {
+            // SAFETY: the header says an integer is there, aligned.
+            Form::Int => Text::Int(unsafe { self.at.add(header.value_at()).cast::<i64>().read() }),
+            Form::Embedded => {
+                let (start, length) = (header.size() - header.value_len(), header.value_len());
+                // SAFETY: an embedded value is the end of the entry.
+                Text::Bytes(unsafe { std::slice::from_raw_parts(self.at.add(start).as_ptr(), length) })
+            }
+            Form::Heap => Text::Bytes(self.buffer(header)),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn len(self) -> usize {
+        let header = self.header();
+        match header.form() {
+            Form::Embedded => header.value_len(),
+            _ => self.text().len(),
+        }
+    }
+
+    /// Bytes of the cell and of all it owns.
+    pub(crate) fn memory_bytes(self) -> usize {
+        let header = self.header();
+        let long_key = if header.key_len() == KEY_LONG { self.key().len() } else { 0 };
+        let buffer = if header.form() == Form::Heap { self.buffer(header).capacity() } else { 0 };
+        cell_bytes(header.size()) + long_key + buffer
+    }
+
+    fn buffer(self, header: Header) -> &'a Vec<u8> {
+        debug_assert!(header.form() == Form::Heap);
+        // SAFETY: a value part of form `Heap` is a buffer; it lives as long as its cell.
+        unsafe { self.at.add(header.value_at()).cast::<Vec<u8>>().as_ref() }
+    }
+}

@@ -1,0 +1,108 @@
+//! Expiry: keys go when their time has come, when met by a command or in slices of their own.
+
+use crate::store::Store;
+use crate::table::{Found, Keys};
+
+/// A key that expiry removed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Removal {
+    /// The database it was in.
+    pub db: usize,
+    /// The key.
+    pub key: Box<[u8]>,
+}
+
+/// What a slice of active expiry did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ExpireReport {
+    /// Buckets looked into.
+    pub buckets: usize,
+    /// Keys with an expiry that were met.
+    pub met: usize,
+    /// Keys of those that were removed.
+    pub expired: usize,
+    /// The walk came to its end in this slice: all databases were seen since it began.
+    pub finished: bool,
+}
+
+/// Where active expiry goes on, and the log of what expiry removed.
+#[derive(Default)]
+pub(crate) struct ExpireState {
+    db: usize,
+    hash: u64,
+    watch: bool,
+    removals: Vec<Removal>,
+}
+
+impl Store {
+    /// Removes expired keys, going on where the last slice ended, over all databases; looks into at
+    /// most `budget_buckets` buckets, passing by segments in which nothing can expire.
+    pub fn expire_slice(&mut self, now: i64, budget_buckets: usize) -> ExpireReport {
+        self.note_time(now);
+        let mut report = ExpireReport::default();
+        // A segment passed by costs a cache line, as a bucket does, if a little less.
+        let mut passed = 0;
+        let mut handles = std::mem::take(&mut self.bucket);
+        while report.buckets + passed / 4 < budget_buckets {
+            let (db, hash) = (self.expire.db, self.expire.hash);
+            let next = if self.tables[db].volatile() == 0 {
+                0
+            } else if let Some(end) = self.tables[db].nothing_volatile_until(hash) {
+                passed += 1;
+                end
+            } else {
+                handles.clear();
+                let keys = Keys { cells: &self.cells, hasher: &self.hasher };
+                let next = self.tables[db].bucket(hash, &keys, &mut handles);
+                handles.iter().for_each(|&handle| self.cells.prefetch(handle));
+                report.buckets += 1;
+                for &handle in &handles {
+                    if let Some(expiry) = self.cells.view(handle).expiry() {
+                        report.met += 1;
+                        if expiry <= now {
+                            report.expired += 1;
+                            self.expire_handle(db, handle);
+                        }
+                    }
+                }
+                next
+            };
+            self.expire.hash = next;
+            if next == 0 {
+                self.expire.db = (db + 1) % self.tables.len();
+                if self.expire.db == 0 {
+                    report.finished = true;
+                    break;
+                }
+            }
+        }
+        self.bucket = handles;
+        report
+    }
+
+    /// Whether to log the keys that expiry removes. Off at first; turning it off empties the log.
+    pub fn watch_removals(&mut self, watch: bool) {
+        self.expire.watch = watch;
+        if !watch {
+            self.expire.removals = Vec::new();
+        }
+    }
+
+    /// The keys that expiry removed since this was last asked. To be asked after every command and
+    /// slice while they are watched: the log has no other bound.
+    pub fn take_removals(&mut self) -> Vec<Removal> {
+        std::mem::take(&mut self.expire.removals)
+    }
+
+    /// Removes an entry because its time has come.
+    #[cold]
+    pub(crate) fn expire_found(&mut self, db: usize, hash: u64, found: Found) {
+        if self.expire.watch {
+            let key = self.cells.view(found.handle).key().into();
+            self.expire.removals.push(Removal { db, key });
+        }
+        self.unlink(db, hash, found);
+        self.cells.free(found.handle);
+        self.counters.expired += 1;
+    }
+}

@@ -1,0 +1,68 @@
+//! Freeing in slices: flushed tables and large buffers go a piece at a time.
+
+use crate::directory::Segments;
+use crate::segment::Segment;
+use crate::store::Store;
+
+/// Entries that a slice of a large buffer counts as.
+const DIG_ENTRIES: usize = 64;
+
+/// A flushed table on its way out.
+pub(crate) struct Ruin {
+    segments: Segments,
+    current: Option<Box<Segment>>,
+    /// Bytes of what is left of the table.
+    bytes: usize,
+}
+
+impl Ruin {
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+impl Store {
+    /// Empties a database at once. Its memory is freed by and by, in [`Store::reclaim`].
+    pub fn flush(&mut self, db: usize) {
+        let table = std::mem::take(&mut self.tables[db]);
+        let bytes = table.bytes();
+        if let Some(segments) = table.into_segments() {
+            self.ruins.push(Ruin { segments, current: None, bytes });
+        }
+    }
+
+    /// Frees what was flushed, and large buffers that were removed: about `budget_entries` entries at
+    /// a time. Whether something is left.
+    pub fn reclaim(&mut self, budget_entries: usize) -> bool {
+        let slices = budget_entries.div_ceil(DIG_ENTRIES);
+        let mut budget = budget_entries.saturating_sub((slices - self.cells.dig(slices)) * DIG_ENTRIES);
+        while budget > 0 {
+            let Some(ruin) = self.ruins.last_mut() else { break };
+            let Some(mut segment) = ruin.current.take().or_else(|| ruin.segments.next()) else {
+                self.ruins.pop();
+                continue;
+            };
+            let before = segment.bytes();
+            budget -= segment.drain(budget, |handle| self.cells.free(handle));
+            if segment.len() > 0 {
+                ruin.current = Some(segment);
+            } else {
+                ruin.bytes -= before;
+                // An empty segment costs something too.
+                budget = budget.saturating_sub(1);
+            }
+        }
+        if self.ruins.is_empty() && self.cells.arena().used() == 0 {
+            self.trim();
+        }
+        !self.ruins.is_empty() || self.cells.has_buried()
+    }
+
+    /// An empty store gives back what it keeps for its next entry.
+    fn trim(&mut self) {
+        if self.cells.arena().reserved() > 0 {
+            (0..self.tables.len()).for_each(|db| self.tables[db] = Default::default());
+            self.cells.arena_mut().trim();
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Strings: setting, appending, editing in place, counting.
+
+use crate::arena::Handle;
+use crate::cells::{Draft, Payload};
+use crate::hash::Key;
+use crate::header::{Form, Kind};
+use crate::store::{Expiry, Store};
+use crate::table::Found;
+use crate::text::{Text, canonical_int};
+
+/// Why a value cannot be counted up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum IncrementFault {
+    /// It is not a string.
+    WrongKind,
+    /// It is not an integer in its canonical form, or out of range.
+    NotAnInteger,
+    /// The sum would be out of range.
+    Overflow,
+}
+
+impl Store {
+    /// Sets a key to a text, whatever it was before. A text that is an integer's canonical form
+    /// becomes that integer.
+    #[inline]
+    pub fn set_text(&mut self, db: usize, key: Key<'_>, text: &[u8], expiry: Expiry) {
+        let payload = canonical_int(text).map_or(Payload::Text(text), Payload::Int);
+        self.put(db, key, payload, false, expiry);
+    }
+
+    /// As [`Store::set_text`], but the bytes stay bytes whatever they look like.
+    pub fn set_bytes(&mut self, db: usize, key: Key<'_>, bytes: &[u8], expiry: Expiry) {
+        self.put(db, key, Payload::Text(bytes), false, expiry);
+    }
+
+    /// Sets a key to an integer, whatever it was before.
+    pub fn set_int(&mut self, db: usize, key: Key<'_>, value: i64, expiry: Expiry) {
+        self.put(db, key, Payload::Int(value), false, expiry);
+    }
+
+    /// Adds to an integer, 0 where the key is not there; answers the sum. The expiry stays.
+    pub fn increment(
+        &mut self,
+        db: usize,
+        key: Key<'_>,
+        delta: i64,
+        now: i64,
+    ) -> Result<i64, IncrementFault> {
+        let Some(found) = self.alive(db, key, now) else {
+            self.put(db, key, Payload::Int(delta), false, Expiry::None);
+            return Ok(delta);
+        };
+        let view = self.cells.view(found.handle);
+        let header = view.header();
+        if header.kind() != Kind::String {
+            return Err(IncrementFault::WrongKind);
+        }
+        let old = match view.text() {
+            Text::Int(value) => value,
+            Text::Bytes(bytes) => canonical_int(bytes).ok_or(IncrementFault::NotAnInteger)?,
+        };
+        let sum = old.checked_add(delta).ok_or(IncrementFault::Overflow)?;
+        if header.form() == Form::Int {
+            self.cells.set_int(found.handle, sum);
+            self.cells.touch(found.handle, self.clock);
+        } else {
+            self.put(db, key, Payload::Int(sum), false, Expiry::Keep);
+        }
+        Ok(sum)
+    }
+
+    /// Appends to a string, or sets it where the key is not there; answers its new length. The key
+    /// must not be of another kind; the expiry stays.
+    pub fn append(&mut self, db: usize, key: Key<'_>, bytes: &[u8]) -> usize {
+        let Some(found) = self.tables[db].find(key, &self.cells) else {
+            self.set_text(db, key, bytes, Expiry::None);
+            return bytes.len();
+        };
+        let handle = self.cells.append_text(found.handle, bytes);
+        self.edited(db, key, found, handle)
+    }
+
+    /// Writes over part of a string, which is padded with zeros up to there; answers its new length.
+    /// The key must not be of another kind; the expiry stays. Nothing is done where `bytes` is empty.
+    pub fn write_range(&mut self, db: usize, key: Key<'_>, offset: usize, bytes: &[u8]) -> usize {
+        let found = self.tables[db].find(key, &self.cells);
+        if bytes.is_empty() {
+            return found.map_or(0, |found| self.cells.view(found.handle).len());
+        }
+        let end = offset + bytes.len();
+        let Some(found) = found else {
+            let mut buffer = vec![0; end];
+            buffer[offset..].copy_from_slice(bytes);
+            self.put(db, key, Payload::Buffer(buffer), true, Expiry::None);
+            return end;
+        };
+        let length = end.max(self.cells.view(found.handle).len());
+        let handle = self.cells.resize_text(found.handle, length);
+        self.cells.text_mut(handle)[offset..end].copy_from_slice(bytes);
+        self.edited(db, key, found, handle)
+    }
+
+    /// A string was edited: notes its new handle and its use; answers its length.
+    fn edited(&mut self, db: usize, key: Key<'_>, found: Found, handle: Handle) -> usize {
+        self.cells.touch(handle, self.clock);
+        if handle != found.handle {
+            self.tables[db].set_handle(key.hash, found.place, handle);
+        }
+        self.cells.view(handle).len()
+    }
+
+    /// Sets a key, whatever it was before.
+    #[inline]
+    pub(crate) fn put(&mut self, db: usize, key: Key<'_>, payload: Payload<'_>, raw: bool, expiry: Expiry) {
+        let access = self.clock;
+        let found = self.tables[db].find(key, &self.cells);
+        let before = found.and_then(|found| self.cells.view(found.handle).expiry());
+        let expiry = match expiry {
+            Expiry::None => None,
+            Expiry::Keep => before,
+            Expiry::At(time) => Some(time),
+        };
+        let draft = Draft { key: key.bytes, payload, raw, expiry, access };
+        if let Some(found) = found {
+            let handle = self.cells.overwrite(found.handle, draft);
+            self.put_back(db, key.hash, found, handle, before.is_some());
+        } else {
+            let handle = self.cells.write(draft);
+            self.link(db, key.hash, handle);
+        }
+    }
+}
