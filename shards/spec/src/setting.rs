@@ -10,8 +10,8 @@ mod words;
 pub use held::{Refusal, Settings};
 pub use kind::Kind;
 pub use live::{
-    AppendFsync, Encodings, LazyFree, Live, LogLevel, MemoryPolicy, Permit, PipelineOrder, Poll, Priority,
-    PubsubDefault,
+    AppendFsync, Driver, Encodings, HashFunction, LazyFree, Live, LogLevel, MemoryPolicy, Permit,
+    PipelineOrder, Poll, Priority, PubsubDefault,
 };
 pub use value::{ClientClass, Events, OutputLimit, SavePoint, Value};
 pub use words::{quote_always, quote_word, split_words};
@@ -41,6 +41,12 @@ pub enum Effect {
     DefaultOnly,
 }
 
+/// Writes a value where the data path reads it.
+pub type Apply = fn(&mut Live, &Value);
+
+/// A check beyond the kind; the text says why a value is refused.
+pub type Check = fn(&Value) -> Result<(), String>;
+
 /// The declaration of one setting.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
@@ -63,9 +69,9 @@ pub struct Setting {
     /// One line for `--help` and the generated documents.
     pub help: &'static str,
     /// Writes the value where the data path reads it.
-    pub apply: Option<fn(&mut Live, &Value)>,
+    pub apply: Option<Apply>,
     /// A check beyond the kind; the text says why the value is refused.
-    pub check: Option<fn(&Value) -> Result<(), String>>,
+    pub check: Option<Check>,
 }
 
 impl Setting {
@@ -93,14 +99,14 @@ impl Setting {
     }
 
     /// It changes at any time; `apply` writes it where the data path reads it.
-    pub const fn live(mut self, apply: fn(&mut Live, &Value)) -> Self {
+    pub const fn live(mut self, apply: Apply) -> Self {
         self.change = Change::Live;
         self.apply = Some(apply);
         self
     }
 
     /// The data path reads it too, whenever it may change.
-    pub const fn apply(mut self, apply: fn(&mut Live, &Value)) -> Self {
+    pub const fn apply(mut self, apply: Apply) -> Self {
         self.apply = Some(apply);
         self
     }
@@ -131,7 +137,7 @@ impl Setting {
     }
 
     /// A check beyond the kind.
-    pub const fn check(mut self, check: fn(&Value) -> Result<(), String>) -> Self {
+    pub const fn check(mut self, check: Check) -> Self {
         self.check = Some(check);
         self
     }

@@ -134,6 +134,28 @@ choice! {
     }
 }
 
+choice! {
+    /// The kernel interface for sockets.
+    Driver {
+        /// io_uring, or epoll where it is denied.
+        Auto = "auto",
+        /// io_uring or nothing.
+        Uring = "uring",
+        /// epoll.
+        Epoll = "epoll",
+    }
+}
+
+choice! {
+    /// The keyed hash of the key table.
+    HashFunction {
+        /// Fast; resists collisions that a client chooses, without a proof.
+        Ahash = "ahash",
+        /// Slower; the one with a security argument.
+        Siphash = "siphash",
+    }
+}
+
 /// What may be freed in slices rather than at once.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct LazyFree {
@@ -285,7 +307,7 @@ impl Default for Encodings {
     /// Those of Redis 7.2.
     fn default() -> Self {
         Encodings {
-            hash_max_listpack_entries: 128,
+            hash_max_listpack_entries: 512,
             hash_max_listpack_value: 64,
             list_max_listpack_size: -2,
             list_compress_depth: 0,
