@@ -68,16 +68,7 @@ pub fn a_slow_peer_meets_back_pressure_and_loses_nothing<R: Rig>(rig: &R) {
 pub fn a_slow_house_meets_back_pressure_and_loses_nothing<R: Rig>(rig: &R) {
     let mut house = House::new(rig, Manner::Hoard);
     let (link, mut wire) = house.connect();
-    let said = pattern(5, 24 << 20);
-    let mut sent = 0;
-    let mut idle = 0;
-    house.until("the peer is held back", |_| {
-        let taken = wire.send(&said[sent..said.len().min(sent + 60_000)]);
-        sent += taken;
-        idle = if taken == 0 { idle + 1 } else { 0 };
-        idle > 1000 || sent == said.len()
-    });
-    assert!(sent < said.len(), "a peer whose bytes nobody takes is held back");
+    let (said, sent) = house.flood(&mut *wire, 5);
     house.linger();
     house.manner = Manner::Collect;
     for chunk in house.hoard.drain(..) {
@@ -122,15 +113,7 @@ pub fn throttle_stops_harvesting_and_resume_loses_nothing<R: Rig>(rig: &R) {
     house.until_received(link, 10_000);
     house.poller.throttle(link, true);
     house.linger();
-    let said = pattern(7, 24 << 20);
-    let (mut sent, mut idle) = (0, 0);
-    house.until("the peer is held back", |_| {
-        let taken = wire.send(&said[sent..said.len().min(sent + 60_000)]);
-        sent += taken;
-        idle = if taken == 0 { idle + 1 } else { 0 };
-        idle > 500 || sent == said.len()
-    });
-    assert!(sent < said.len(), "a throttled peer is held back");
+    let (said, sent) = house.flood(&mut *wire, 7);
     let slipped = house.guests[&link].received.len() - 10_000;
     assert!(slipped <= 16 * house.poller.chunk_size(), "{slipped} bytes slipped through");
     house.have_sent(&mut *other_wire, b"not I");

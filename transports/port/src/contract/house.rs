@@ -46,6 +46,9 @@ pub(super) struct House<'a, R: Rig> {
 /// An echoing house throttles above this much unsent, and resumes below a quarter of it.
 const ECHO_BYTES_MAX: usize = 256 * 1024;
 
+/// How much goes on to flow after back-pressure was met: enough to meet it again and again.
+const REST_BYTES: usize = 128 * 1024;
+
 impl<'a, R: Rig> House<'a, R> {
     pub(super) fn new(rig: &'a R, manner: Manner) -> Self {
         House {
@@ -183,9 +186,9 @@ impl<'a, R: Rig> House<'a, R> {
     }
 
     /// Fills the link until the transport refuses and the peer, which does not listen, holds all it can.
-    /// Returns everything said: `said` is a pattern the peer can check.
+    /// A part is left with the house. Returns all that was said.
     pub(super) fn stuff(&mut self, link: LinkId, seed: u64) -> Vec<u8> {
-        let said = pattern(seed, 16 << 20);
+        let mut said = pattern(seed, 16 << 20);
         self.say(link, &said);
         let mut left = 0;
         self.until("back-pressure holds", |house| {
@@ -196,7 +199,26 @@ impl<'a, R: Rig> House<'a, R> {
             stands_still && house.guests[&link].outgoing.len() == left
         });
         assert!(left > 0, "a peer that does not listen is not sent 16 MiB");
+        let kept = left.min(REST_BYTES);
+        self.guests.get_mut(&link).expect("a living link").outgoing.truncate(kept);
+        said.truncate(said.len() - (left - kept));
         said
+    }
+
+    /// Has a peer send until it is held back, and then as much again as the house must still take.
+    /// Returns what is sent in all, and how much of it has been.
+    pub(super) fn flood(&mut self, wire: &mut dyn Wire, seed: u64) -> (Vec<u8>, usize) {
+        let mut said = pattern(seed, 24 << 20);
+        let (mut sent, mut idle) = (0, 0);
+        self.until("the peer is held back", |_| {
+            let taken = wire.send(&said[sent..said.len().min(sent + 60_000)]);
+            sent += taken;
+            idle = if taken == 0 { idle + 1 } else { 0 };
+            idle > 500 || sent == said.len()
+        });
+        assert!(sent < said.len(), "a peer whose bytes nobody takes is held back");
+        said.truncate(sent + REST_BYTES);
+        (said, sent)
     }
 
     /// Has the peer listen until it heard `count` bytes in all, or the end.
