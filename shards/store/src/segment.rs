@@ -385,8 +385,8 @@ impl Segment {
         assert_eq!((len, volatile), (self.len, self.volatile));
         for home in 0..HOMES {
             assert_eq!(self.buckets[home].is_away(), away[home]);
-            for stash in 0..STASHES {
-                assert_eq!(self.buckets[home].stashes().has(stash), stashed[home][stash]);
+            for (stash, &used) in stashed[home].iter().enumerate() {
+                assert_eq!(self.buckets[home].stashes().has(stash), used);
             }
         }
     }
