@@ -2,11 +2,18 @@
 //! of replies (resp) and one shard's keyspace (store); it does not know how a shard carries commands
 //! out, or that there are wires.
 #![forbid(unsafe_code)]
+#![cfg_attr(test, allow(clippy::unwrap_used))]
 
 mod catalog;
 mod command;
 mod context;
+mod generic;
 mod home;
+mod lookup;
+mod number;
+mod string;
+#[cfg(test)]
+mod testing;
 
 pub use catalog::{Catalog, Entry};
 pub use command::{
@@ -14,3 +21,8 @@ pub use command::{
 };
 pub use context::{Args, Caller, Ctx, Effects, Key, Random};
 pub use home::{After, Call, Facts, Home, House, Job, PauseMode, ReplyMode, SessionState};
+
+/// Every command, family by family.
+pub fn all() -> Vec<&'static Command> {
+    [string::ALL, generic::ALL].concat()
+}

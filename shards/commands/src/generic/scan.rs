@@ -1,0 +1,178 @@
+//! SCAN: all keys of a database in steps, shard by shard. A cursor tells the shard and the place in it,
+//! so that nothing is remembered between two calls.
+
+use crate::command::{Command, Run};
+use crate::context::{Args, Ctx};
+use crate::number;
+use resp::Reply;
+use spec::{Argument, ArgumentKind, Categories, Flags, Group, glob};
+
+pub(super) static SCAN: Command = Command::new("SCAN", Group::Generic, Run::Steered(steer, scan))
+    .arity(-2)
+    .flags(Flags::READONLY)
+    .categories(Categories::KEYSPACE)
+    .summary("2.8.0", "Iterates over the key names in the database.")
+    .complexity(
+        "O(1) for every call. O(N) for a complete iteration, including enough command calls for the cursor to \
+         return back to 0. N is the number of elements inside the collection.",
+    )
+    .tips(&["nondeterministic_output", "request_policy:special"])
+    .arguments(&[
+        Argument::new("cursor", ArgumentKind::Integer),
+        Argument::new("pattern", ArgumentKind::Pattern).token("MATCH").optional(),
+        Argument::new("count", ArgumentKind::Integer).token("COUNT").optional(),
+        Argument::new("type", ArgumentKind::String).token("TYPE").since("6.0.0").optional(),
+    ]);
+
+/// Keys asked for where COUNT is not said.
+const COUNT_DEFAULT: usize = 10;
+
+/// Bits of a cursor that name the shard; the place in it stands above them.
+const SHARD_BITS: u32 = 10;
+/// Places are below this, so that cursors are below 2^58 and fit any client's integer.
+const PLACE_BOUND: u64 = 1 << 48;
+
+/// Where a scan goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Cursor {
+    place: u64,
+    shard: u16,
+}
+
+impl Cursor {
+    /// Reads a cursor by the rules of C's strtoul, as Redis does: a sign is let through, and so is
+    /// nothing at all.
+    fn read(text: &[u8]) -> Option<Cursor> {
+        let (negative, digits) = match text {
+            [b'-', digits @ ..] => (true, digits),
+            [b'+', digits @ ..] => (false, digits),
+            digits => (false, digits),
+        };
+        if digits.is_empty() && !text.is_empty() {
+            return None;
+        }
+        let mut number = 0u64;
+        for digit in digits {
+            let value = char::from(*digit).to_digit(10)?;
+            number = number.checked_mul(10)?.checked_add(u64::from(value))?;
+        }
+        let number = if negative { number.wrapping_neg() } else { number };
+        let shard = (number & ((1 << SHARD_BITS) - 1)) as u16;
+        Some(Cursor { place: number >> SHARD_BITS, shard })
+    }
+
+    /// Nobody was ever given it: there is nothing behind it.
+    fn is_foreign(self, shards: u16) -> bool {
+        self.shard >= shards || self.place >= PLACE_BOUND
+    }
+
+    /// The cursor after a step on its shard that ended at `place`, as a number; 0 where all is done.
+    fn next(self, place: u64, shards: u16) -> i64 {
+        let shard = if place == 0 { self.shard + 1 } else { self.shard };
+        if shard >= shards { 0 } else { (place << SHARD_BITS | u64::from(shard)) as i64 }
+    }
+}
+
+/// The shard that a cursor names; any, where it is no cursor.
+fn steer(args: Args<'_>, _: u16) -> u16 {
+    Cursor::read(args.get(1)).map_or(0, |cursor| cursor.shard)
+}
+
+struct Options<'a> {
+    count: usize,
+    pattern: Option<&'a [u8]>,
+    kind: Option<&'a [u8]>,
+}
+
+impl<'a> Options<'a> {
+    /// `None` once they are refused.
+    fn read(args: Args<'a>, reply: &mut Reply<'_>) -> Option<Options<'a>> {
+        let mut options = Options { count: COUNT_DEFAULT, pattern: None, kind: None };
+        for index in (2..args.len()).step_by(2) {
+            let value = args.get(index + 1);
+            let lacks_value = index + 1 >= args.len();
+            if lacks_value {
+                reply.error(number::SYNTAX);
+                return None;
+            }
+            if args.is(index, "COUNT") {
+                let count = number::integer(value, reply)?;
+                if count < 1 {
+                    reply.error(number::SYNTAX);
+                    return None;
+                }
+                options.count = usize::try_from(count).unwrap_or(usize::MAX);
+            } else if args.is(index, "MATCH") {
+                options.pattern = (!glob::matches_all(value)).then_some(value);
+            } else if args.is(index, "TYPE") {
+                options.kind = Some(value);
+            } else {
+                reply.error(number::SYNTAX);
+                return None;
+            }
+        }
+        Some(options)
+    }
+
+    fn lets_through(&self, key: &[u8], kind: store::Kind) -> bool {
+        self.kind.is_none_or(|name| name.eq_ignore_ascii_case(kind.name().as_bytes()))
+            && self.pattern.is_none_or(|pattern| glob::glob_match(pattern, key, false))
+    }
+}
+
+fn scan(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) {
+    let Some(cursor) = Cursor::read(args.get(1)) else {
+        return reply.error("ERR invalid cursor");
+    };
+    let Some(options) = Options::read(args, reply) else { return };
+    // The cursor comes first in the reply and is known last, so keys are written apart.
+    let (mut keys, mut found, mut next) = (Vec::new(), 0, 0);
+    if !cursor.is_foreign(ctx.shards) {
+        let mut list = Reply::new(&mut keys, reply.version());
+        let db = ctx.db();
+        let place = ctx.store.scan(db, cursor.place, options.count, ctx.now, &mut |key, entry| {
+            if options.lets_through(key, entry.kind()) {
+                list.bulk(key);
+                found += 1;
+            }
+        });
+        next = cursor.next(place, ctx.shards);
+    }
+    reply.array(2);
+    reply.bulk_integer(next);
+    reply.array(found);
+    reply.raw(&keys);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cursor(text: &str) -> Option<(u64, u16)> {
+        Cursor::read(text.as_bytes()).map(|cursor| (cursor.place, cursor.shard))
+    }
+
+    #[test]
+    fn a_cursor_is_read_as_c_reads_one() {
+        assert_eq!(cursor("0"), Some((0, 0)));
+        assert_eq!(cursor("1025"), Some((1, 1)));
+        assert_eq!(cursor(""), Some((0, 0)));
+        assert_eq!(cursor("+7"), Some((0, 7)));
+        assert_eq!(cursor("-1"), Some((u64::MAX >> 10, 1023)));
+        assert_eq!(cursor("18446744073709551615"), Some((u64::MAX >> 10, 1023)));
+        for refused in ["x", "-", "+", " 1", "1 ", "1x", "18446744073709551616", "--1"] {
+            assert_eq!(cursor(refused), None, "{refused:?}");
+        }
+    }
+
+    #[test]
+    fn cursors_lead_through_all_shards_and_back_to_zero() {
+        let here = Cursor { place: 5, shard: 1 };
+        assert_eq!(here.next(9, 3), 9 << 10 | 1);
+        assert_eq!(here.next(0, 3), 2);
+        assert_eq!(here.next(0, 2), 0);
+        assert!(here.next(PLACE_BOUND - 1, 3) < 1 << 58);
+        assert!(here.is_foreign(1) && !here.is_foreign(2));
+        assert!(Cursor { place: PLACE_BOUND, shard: 0 }.is_foreign(1));
+    }
+}

@@ -1,0 +1,73 @@
+//! Looking keys up, as Redis counts and touches them, and the one error about kinds.
+//! It does not know what a command does with what it finds.
+
+use crate::context::{Ctx, Key};
+use resp::Reply;
+use store::{Entry, Text};
+
+/// The key holds a value of another type.
+pub(crate) const WRONG_KIND: &str = "WRONGTYPE Operation against a key holding the wrong kind of value";
+
+/// The value is of another type than the command works on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct WrongKind;
+
+/// A key that is read: a hit or a miss is counted, the access clock set (unless the client said
+/// CLIENT NO-TOUCH).
+#[inline]
+pub(crate) fn read<'s>(ctx: &'s mut Ctx<'_>, key: Key<'_>) -> Option<Entry<'s>> {
+    if ctx.caller.no_touch {
+        return peek(ctx, key);
+    }
+    let db = ctx.db();
+    let found = ctx.store.find(db, key, ctx.now);
+    count(ctx.effects, found.is_some());
+    found
+}
+
+/// A key that is looked at without being used: a hit or a miss is counted, no more.
+#[inline]
+pub(crate) fn peek<'s>(ctx: &'s mut Ctx<'_>, key: Key<'_>) -> Option<Entry<'s>> {
+    let db = ctx.db();
+    let found = ctx.store.find_untouched(db, key, ctx.now);
+    count(ctx.effects, found.is_some());
+    found
+}
+
+/// A key that is about to be changed: nothing is counted.
+#[inline]
+pub(crate) fn write<'s>(ctx: &'s mut Ctx<'_>, key: Key<'_>) -> Option<Entry<'s>> {
+    let db = ctx.db();
+    if ctx.caller.no_touch {
+        ctx.store.find_untouched(db, key, ctx.now)
+    } else {
+        ctx.store.find(db, key, ctx.now)
+    }
+}
+
+#[inline]
+fn count(effects: &mut crate::context::Effects, found: bool) {
+    if found {
+        effects.hits += 1;
+    } else {
+        effects.misses += 1;
+    }
+}
+
+/// The text of an entry, if there is one and it is a string.
+#[inline]
+pub(crate) fn text(entry: Option<Entry<'_>>) -> Result<Option<Text<'_>>, WrongKind> {
+    match entry {
+        None => Ok(None),
+        Some(entry) => entry.text().map(Some).ok_or(WrongKind),
+    }
+}
+
+/// Replies with a text.
+#[inline]
+pub(crate) fn bulk(text: Text<'_>, reply: &mut Reply<'_>) {
+    match text {
+        Text::Int(number) => reply.bulk_integer(number),
+        Text::Bytes(bytes) => reply.bulk(bytes),
+    }
+}
