@@ -1,2 +1,15 @@
-//! Corelane.
+//! Corelane: a Redis-compatible server in which every core is a server of its own. This crate wires
+//! transports to shards: it alone knows both.
+
 pub mod admin;
+pub mod boot;
+pub mod config;
+pub mod core;
+pub mod idle;
+mod keeper;
+pub mod limits;
+pub mod listeners;
+pub mod report;
+pub mod topology;
+pub mod transports;
+mod wires;

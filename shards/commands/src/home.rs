@@ -89,10 +89,10 @@ pub struct Call {
 }
 
 /// A task for the house outside the data cores; the client waits for its outcome.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub enum Job {
-    /// Write changed settings to the configuration file (CONFIG REWRITE): names and values.
-    RewriteConfig(Vec<(String, String)>),
+    /// Write the settings to the configuration file (CONFIG REWRITE).
+    RewriteConfig(Box<Settings>),
     /// Stop the server (SHUTDOWN).
     Shutdown {
         /// Do not wait for anything.
@@ -105,7 +105,7 @@ pub enum Job {
 }
 
 /// What is to be done after a `Home` handler.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub enum After {
     /// Nothing.
     Done,
@@ -143,9 +143,9 @@ pub struct Facts {
     /// Each shard's driver in words.
     pub drivers: Vec<String>,
     /// Memory of the process: resident bytes now; asked for by INFO.
-    pub resident_bytes: fn() -> u64,
+    pub resident_bytes: Option<fn() -> u64>,
     /// CPU seconds of the process: (system, user, system of children, user of children).
-    pub cpu_seconds: fn() -> (f64, f64, f64, f64),
+    pub cpu_seconds: Option<fn() -> (f64, f64, f64, f64)>,
 }
 
 /// A shard as its own commands see it.

@@ -6,6 +6,7 @@
 
 mod catalog;
 mod command;
+mod connection;
 mod context;
 mod generic;
 mod home;
@@ -24,5 +25,5 @@ pub use home::{After, Call, Facts, Home, House, Job, PauseMode, ReplyMode, Sessi
 
 /// Every command, family by family.
 pub fn all() -> Vec<&'static Command> {
-    [string::ALL, generic::ALL].concat()
+    [string::ALL, generic::ALL, connection::ALL].concat()
 }

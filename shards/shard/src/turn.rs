@@ -105,7 +105,7 @@ impl Shard {
             self.count_keys();
         }
         // Much was found: there is more. Else look again later.
-        let busy = report.expired * 4 > report.examined;
+        let busy = report.expired * 4 > report.met;
         if busy {
             self.block.expire_slices_full.add(1);
         }
@@ -114,7 +114,7 @@ impl Shard {
     }
 
     fn reclaim(&mut self) {
-        if self.cron.reclaiming || self.store.has_garbage() {
+        {
             self.cron.reclaiming = self.store.reclaim(RECLAIM_ENTRIES);
         }
     }

@@ -415,7 +415,7 @@ impl Shard {
         self.after(work.ticket.conn, &mut session, After::Done, self.reply.len(), out);
         self.sessions.put(work.ticket.conn, session);
         self.count_away(work.number, &bytes);
-        self.answer(work.ticket, if work.muted { &[] } else { &bytes }, after == After::Close, out);
+        self.answer(work.ticket, if work.muted { &[] } else { &bytes }, matches!(after, After::Close), out);
     }
 
     /// A plan has seen all its keys.

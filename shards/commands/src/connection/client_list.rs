@@ -1,0 +1,135 @@
+//! CLIENT LIST, and the line that describes a client.
+
+use super::client::OPERATOR;
+use crate::catalog::Catalog;
+use crate::command::{Command, Everywhere, Go, Lock, Run};
+use crate::context::Args;
+use crate::home::{After, Call, Home, House, SessionState};
+use resp::{Reply, Version, parse_i64};
+use spec::{Argument, ArgumentKind, Group};
+use std::io::Write;
+
+pub(super) static LIST: Command = Command::new("LIST", Group::Connection, Run::Everywhere(&LISTING))
+    .arity(-2)
+    .flags(OPERATOR)
+    .tips(&["nondeterministic_output"])
+    .summary("2.4.0", "Lists open connections.")
+    .complexity("O(N) where N is the number of client connections")
+    .arguments(&[
+        Argument::one_of(
+            "client-type",
+            &[
+                Argument::word("normal", "NORMAL"),
+                Argument::word("master", "MASTER"),
+                Argument::word("replica", "REPLICA"),
+                Argument::word("pubsub", "PUBSUB"),
+            ],
+        )
+        .token("TYPE")
+        .optional()
+        .since("5.0.0"),
+        Argument::new("client-id", ArgumentKind::Integer).token("ID").optional().multiple().since("6.2.0"),
+    ]);
+
+static LISTING: Everywhere = Everywhere { lock: Lock::Nothing, prepare: Some(check), part, fold };
+
+/// Which clients are asked for.
+enum Filter {
+    All,
+    /// Of a kind that nobody is.
+    Nobody,
+    Ids(Vec<u64>),
+}
+
+/// The kinds that TYPE takes; replicas and subscribers come with later commands.
+pub(super) fn type_named(name: &[u8]) -> Option<bool> {
+    const OTHERS: &[&str] = &["master", "replica", "slave", "pubsub"];
+    if name.eq_ignore_ascii_case(b"normal") {
+        return Some(true);
+    }
+    OTHERS.iter().any(|other| name.eq_ignore_ascii_case(other.as_bytes())).then_some(false)
+}
+
+fn filter(args: Args<'_>) -> Result<Filter, String> {
+    match args.len() {
+        2 => Ok(Filter::All),
+        4 if args.is(2, "TYPE") => match type_named(args.get(3)) {
+            Some(true) => Ok(Filter::All),
+            Some(false) => Ok(Filter::Nobody),
+            None => Err(format!("ERR Unknown client type '{}'", args.text(3))),
+        },
+        count if count > 3 && args.is(2, "ID") => {
+            let ids = args.from(3).map(|id| parse_i64(id).filter(|id| *id > 0).map(|id| id as u64));
+            ids.collect::<Option<Vec<u64>>>().map(Filter::Ids).ok_or("ERR Invalid client ID".to_owned())
+        }
+        _ => Err("ERR syntax error".to_owned()),
+    }
+}
+
+fn check(_: &mut Home<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Go {
+    match filter(args) {
+        Ok(_) => Go::On,
+        Err(text) => {
+            reply.error(&text);
+            Go::Answered
+        }
+    }
+}
+
+fn part(house: &mut dyn House, call: &Call, args: Args<'_>, out: &mut Vec<u8>) {
+    let Ok(filter) = filter(args) else { return };
+    let catalog = house.catalog();
+    house.sessions(&mut |session| {
+        let wanted = match &filter {
+            Filter::All => true,
+            Filter::Nobody => false,
+            Filter::Ids(ids) => ids.contains(&session.id),
+        };
+        if wanted && !session.closing {
+            describe(session, catalog, call.now, out);
+        }
+    });
+}
+
+fn fold(_: &mut Home<'_>, _: Args<'_>, parts: &[&[u8]], reply: &mut Reply<'_>) -> After {
+    reply.verbatim("txt", &parts.concat());
+    After::Done
+}
+
+/// One line of CLIENT LIST, with Redis 7.2's fields in their order.
+pub(super) fn describe(session: &SessionState, catalog: &Catalog, now: i64, out: &mut Vec<u8>) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let command = session.last_command.map_or("NULL", |number| catalog.entry(number).full_name.as_str());
+    let flags = if session.unix { "U" } else { "N" };
+    let protocol = if session.version == Version::Resp3 { 3 } else { 2 };
+    let memory = 2048 + session.query_bytes + session.output_bytes;
+    // Writing to a Vec cannot fail.
+    let _ = writeln!(
+        out,
+        "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={flags}{} db={} sub=0 psub=0 ssub=0 \
+         multi=-1 qbuf={} qbuf-free=0 argv-mem=0 multi-mem=0 rbs=16384 rbp=0 obl=0 oll=0 omem={} \
+         tot-mem={memory} events=r cmd={command} user=default redir=-1 resp={protocol} lib-name={} lib-ver={}",
+        session.id,
+        session.remote,
+        session.local,
+        session.fd,
+        text(&session.name),
+        (now - session.since_ms).max(0) / 1000,
+        (now - session.active_ms).max(0) / 1000,
+        extra_flags(session),
+        session.db,
+        session.query_bytes,
+        session.output_bytes,
+        text(&session.library),
+        text(&session.library_version),
+    );
+}
+
+fn extra_flags(session: &SessionState) -> &'static str {
+    match (session.no_evict, session.no_touch) {
+        (true, true) => "eT",
+        (true, false) => "e",
+        (false, true) => "T",
+        (false, false) => "",
+    }
+}

@@ -1,0 +1,175 @@
+//! The thread that looks after the house: signals, jobs of the cores, the control port, the end.
+
+use crate::admin::{self, AdminConfig, AdminHandle};
+use crate::boot::{House, Note, Visitor, control_address, poll_words};
+use crate::config::{Config, rewrite};
+use crate::core::{Letter, Request};
+use crate::report::VERSION;
+use commands::Job;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// Beyond the cores' own patience, before the process ends all the same.
+const END: Duration = Duration::from_secs(8);
+
+/// What it needs while the house stands.
+pub struct Keeper {
+    config: Config,
+    unix: Option<PathBuf>,
+    pid_file: Option<PathBuf>,
+    inbox: mpsc::Receiver<Note>,
+    control: Option<AdminHandle>,
+    names: Vec<String>,
+}
+
+impl Keeper {
+    /// A keeper; writes the pid file.
+    ///
+    /// # Errors
+    /// Where the pid file cannot be written.
+    pub fn new(
+        config: &Config,
+        doors: (Option<PathBuf>, Vec<String>),
+        inbox: mpsc::Receiver<Note>,
+    ) -> Result<Keeper, String> {
+        let path = config.settings.value("pidfile").text();
+        let pid_file = (!path.is_empty()).then(|| PathBuf::from(path));
+        if let Some(path) = &pid_file {
+            std::fs::write(path, format!("{}\n", std::process::id()))
+                .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+        }
+        let (unix, names) = doors;
+        Ok(Keeper { config: config.clone(), unix, pid_file, inbox, control: None, names })
+    }
+
+    /// SIGTERM and SIGINT become notes.
+    ///
+    /// # Errors
+    /// Where the system refuses a handler.
+    pub fn catch_signals(&mut self, notes: &mpsc::Sender<Note>) -> Result<(), String> {
+        let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(|error| error.to_string())?;
+        let notes = notes.clone();
+        std::thread::Builder::new()
+            .name("signals".to_owned())
+            .spawn(move || {
+                for signal in signals.forever() {
+                    if notes.send(Note::Signal(signal)).is_err() {
+                        break;
+                    }
+                }
+            })
+            .map_err(|error| error.to_string())?;
+        Ok(())
+    }
+
+    /// Opens the control port. A port that is taken is an error only where it was asked for.
+    ///
+    /// # Errors
+    /// The address and the reason.
+    pub fn open_control_port(&mut self, house: &Arc<House>) -> Result<(), String> {
+        let Some(bind) = control_address(&self.config.settings) else {
+            return Ok(());
+        };
+        let visitor = Visitor::new(house.clone(), self.config.settings.clone());
+        match admin::start(AdminConfig { bind }, Arc::new(visitor)) {
+            Ok(handle) => {
+                self.names.push(format!("http://{bind}/metrics"));
+                self.control = Some(handle);
+            }
+            Err(error) if self.config.was_given("control-port") => {
+                return Err(format!("cannot listen on {bind} (control-port): {error}"));
+            }
+            Err(error) => tracing::warn!("no control port: {bind}: {error}"),
+        }
+        Ok(())
+    }
+
+    /// The start-up line: version, shards and cores, drivers, listeners.
+    pub fn announce(&self, house: &House) {
+        for warning in &self.config.warnings {
+            tracing::warn!("{warning}");
+        }
+        let mut drivers: Vec<&str> = house.blocks.iter().map(|block| block.driver()).collect();
+        drivers.dedup();
+        tracing::info!(
+            "Corelane {VERSION} is ready: {} shard{}, driver {}, poll {}, listening on {}",
+            house.shards(),
+            if house.shards() == 1 { "" } else { "s" },
+            drivers.join("+"),
+            poll_words(&self.config.settings),
+            self.names.join(", "),
+        );
+    }
+
+    /// Looks after the house until it ends.
+    pub fn keep(mut self, house: &House) {
+        let mut ended = 0;
+        let mut stopping: Option<Instant> = None;
+        while ended < house.shards() {
+            let note = match stopping {
+                None => self.inbox.recv().ok(),
+                Some(since) => self.inbox.recv_timeout(END.saturating_sub(since.elapsed())).ok(),
+            };
+            match note {
+                None => break,
+                Some(Note::Ended(_)) => ended += 1,
+                Some(Note::Signal(signal)) => {
+                    if stopping.is_some() {
+                        tracing::warn!("second signal: ending at once");
+                        break;
+                    }
+                    let name = if signal == SIGTERM { "SIGTERM" } else { "SIGINT" };
+                    tracing::info!("{name}: no new connections, sending what is due");
+                    stopping = Some(Instant::now());
+                    house.stop();
+                }
+                Some(Note::Request(request)) => {
+                    if self.carry_out(house, request) && stopping.is_none() {
+                        stopping = Some(Instant::now());
+                        house.stop();
+                    }
+                }
+            }
+        }
+        self.tidy_up();
+        tracing::info!("Corelane has ended");
+    }
+
+    /// Does a job; whether the server is to stop.
+    fn carry_out(&mut self, house: &House, request: Request) -> bool {
+        let outcome = match request.job {
+            Job::Shutdown { .. } => {
+                tracing::info!("SHUTDOWN: no new connections, sending what is due");
+                return true;
+            }
+            Job::Crash => panic!("DEBUG PANIC or SEGFAULT was asked for"),
+            Job::SettingChanged(name, value) => {
+                tracing::debug!("setting {name} is now {value}");
+                Ok(())
+            }
+            Job::RewriteConfig(settings) => match &self.config.file {
+                None => Err("ERR The server is running without a config file".to_owned()),
+                Some(path) => {
+                    rewrite(path, &settings).map_err(|error| format!("ERR Rewriting config file: {error}"))
+                }
+            },
+        };
+        if let Some(ticket) = request.ticket {
+            house.boxes[request.core].post(Letter::JobDone(ticket, outcome));
+        }
+        false
+    }
+
+    fn tidy_up(&mut self) {
+        if let Some(control) = self.control.take() {
+            drop(control);
+        }
+        for path in [self.unix.take(), self.pid_file.take()].into_iter().flatten() {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
