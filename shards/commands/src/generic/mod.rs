@@ -7,9 +7,13 @@ mod expire;
 mod keys;
 mod keyspace;
 mod kind;
+#[cfg(test)]
+mod model_tests;
 mod object;
 mod rename;
 mod scan;
+#[cfg(test)]
+mod tests;
 mod ttl;
 
 use crate::command::Command;

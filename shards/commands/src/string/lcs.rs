@@ -178,10 +178,10 @@ fn write_ranges(matches: &[Match], length: u32, options: Options, reply: &mut Re
 
 /// A run of equal bytes in both strings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Match {
-    a: usize,
-    b: usize,
-    length: usize,
+pub(super) struct Match {
+    pub(super) a: usize,
+    pub(super) b: usize,
+    pub(super) length: usize,
 }
 
 /// The next row of the table from the one before: `row[j]` is the length for `j` bytes of `b`.
@@ -200,21 +200,21 @@ fn next_row(byte: u8, b: &[u8], row: &mut [u32], mut step: impl FnMut(usize, boo
 }
 
 /// The length of the longest common subsequence.
-fn length(a: &[u8], b: &[u8]) -> u32 {
+pub(super) fn length(a: &[u8], b: &[u8]) -> u32 {
     let mut row = vec![0; b.len() + 1];
     a.iter().for_each(|byte| next_row(*byte, b, &mut row, |_, _| {}));
     row[b.len()]
 }
 
 /// For each pair of prefixes, which byte to leave out where the last two differ.
-struct Ways {
+pub(super) struct Ways {
     /// A bit a cell: leave out the byte of `a`.
     bits: Vec<u64>,
     words_per_row: usize,
 }
 
 impl Ways {
-    fn of(a: &[u8], b: &[u8]) -> (Ways, u32) {
+    pub(super) fn of(a: &[u8], b: &[u8]) -> (Ways, u32) {
         let words_per_row = b.len().div_ceil(64);
         let mut bits = vec![0u64; words_per_row * a.len()];
         let mut row = vec![0; b.len() + 1];
@@ -233,7 +233,7 @@ impl Ways {
     }
 
     /// The matches on the way back from the ends of both strings, the last first.
-    fn matches(&self, a: &[u8], b: &[u8]) -> Vec<Match> {
+    pub(super) fn matches(&self, a: &[u8], b: &[u8]) -> Vec<Match> {
         let (mut i, mut j) = (a.len(), b.len());
         let mut matches = Vec::new();
         while i > 0 && j > 0 {

@@ -6,9 +6,13 @@ mod expiry;
 mod get;
 mod getex;
 mod lcs;
+#[cfg(test)]
+mod lcs_tests;
 mod many;
 mod range;
 mod set;
+#[cfg(test)]
+mod tests;
 
 use crate::command::Command;
 
