@@ -157,3 +157,41 @@ impl Doors {
 fn spare_descriptor() -> Result<OwnedFd> {
     fs::open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use port::sockets::{ListenOn, SocketOptions, listen};
+    use rustix::event::epoll::CreateFlags;
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+    #[test]
+    fn without_even_the_spare_descriptor_the_doors_are_shut_a_while() {
+        let on = ListenOn::Tcp { address: ([127, 0, 0, 1], 0).into(), reuse_port: false };
+        let listener = listen(&on, &SocketOptions::default()).expect("loopback listens");
+        let epoll = epoll::create(CreateFlags::CLOEXEC).expect("epoll is there");
+        let mut doors = Doors::new(epoll.as_fd(), vec![listener]).expect("it listens");
+        let Address::Inet(address) = doors.addresses()[0] else { panic!("an internet address") };
+        let _client = std::net::TcpStream::connect(address).expect("a backlog");
+        let limit = getrlimit(Resource::Nofile);
+        setrlimit(Resource::Nofile, Rlimit { current: Some(64), ..limit }).expect("a lower limit is allowed");
+        doors.reserve = None;
+        let taken: Vec<_> = std::iter::from_fn(|| rustix::io::dup(&epoll).ok()).collect();
+        let is_knocked_at = || {
+            let (mut ready, now) = (Vec::with_capacity(4), rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 });
+            epoll::wait(&epoll, rustix::buffer::spare_capacity(&mut ready), Some(&now)).expect("it waits") > 0
+        };
+        assert!(is_knocked_at());
+        assert!(matches!(doors.accept(epoll.as_fd(), 0), Knock::Nobody));
+        assert!(!is_knocked_at(), "shut: a level-triggered core would spin on it");
+        assert!(doors.sleep_max().is_some_and(|bound| bound <= PAUSE));
+        std::thread::sleep(PAUSE);
+        doors.reopen(epoll.as_fd());
+        assert!(!is_knocked_at() && doors.sleep_max().is_some(), "nothing has changed: shut again");
+        drop(taken);
+        std::thread::sleep(PAUSE);
+        doors.reopen(epoll.as_fd());
+        assert!(is_knocked_at() && doors.sleep_max().is_none() && doors.reserve.is_some());
+        assert!(matches!(doors.accept(epoll.as_fd(), 0), Knock::Link(_)));
+    }
+}
