@@ -63,11 +63,12 @@ impl Target {
         Some(target)
     }
 
-    /// The same of options that were read before.
-    fn again(args: Args<'_>, own: u16, databases: usize) -> Target {
+    /// The same of options that were checked before the command was planned.
+    fn again(args: Args<'_>, own: u16) -> Target {
         let mut unread = Vec::new();
         let mut reply = Reply::new(&mut unread, resp::Version::Resp2);
-        Target::read(args, own, databases, &mut reply).expect("the options were checked")
+        let any = usize::from(u16::MAX);
+        Target::read(args, own, any, &mut reply).expect("the options were checked")
     }
 }
 
@@ -101,12 +102,12 @@ fn gather(ctx: &mut Ctx<'_>, args: Args<'_>, ordinal: usize, key: Key<'_>) -> Pi
         let db = ctx.db();
         return Piece::Value(ctx.store.copy_out(db, key, now));
     }
-    let target = Target::again(args, ctx.caller.db, ctx.store.databases());
+    let target = Target::again(args, ctx.caller.db);
     Piece::Exists(ctx.store.find(usize::from(target.db), key, now).is_some())
 }
 
 fn decide(check: &Check, args: Args<'_>, pieces: &mut [Piece], reply: &mut Reply<'_>) -> Option<Vec<Order>> {
-    let target = Target::again(args, check.db, usize::from(check.databases));
+    let target = Target::again(args, check.db);
     let taken = matches!(pieces.get(1), Some(Piece::Exists(true))) && !target.replace;
     let value = match pieces.first_mut() {
         Some(Piece::Value(value)) if !taken => value.take(),

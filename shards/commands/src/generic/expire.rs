@@ -93,16 +93,18 @@ impl Condition {
     /// `None` once the options are refused.
     fn read(args: Args<'_>, reply: &mut Reply<'_>) -> Option<Condition> {
         let mut condition = Condition::default();
-        for (index, word) in args.from(3).enumerate() {
-            match () {
-                () if args.is(index + 3, "NX") => condition.missing = true,
-                () if args.is(index + 3, "XX") => condition.present = true,
-                () if args.is(index + 3, "GT") => condition.greater = true,
-                () if args.is(index + 3, "LT") => condition.less = true,
-                () => {
-                    reply.error_bytes(&[b"ERR Unsupported option ", word].concat());
-                    return None;
-                }
+        for index in 3..args.len() {
+            if args.is(index, "NX") {
+                condition.missing = true;
+            } else if args.is(index, "XX") {
+                condition.present = true;
+            } else if args.is(index, "GT") {
+                condition.greater = true;
+            } else if args.is(index, "LT") {
+                condition.less = true;
+            } else {
+                reply.error_bytes(&[b"ERR Unsupported option ", args.get(index)].concat());
+                return None;
             }
         }
         let Condition { missing, present, greater, less } = condition;

@@ -309,7 +309,7 @@ fn campaign(seed: u64, shards: u16, steps: usize) {
 
 #[test]
 fn random_commands_do_what_a_plain_map_does() {
-    for seed in 0..60 {
+    for seed in 0..120 {
         for shards in [1, 2, 5] {
             campaign(seed, shards, 400);
         }

@@ -513,3 +513,34 @@ fn null_replies_follow_the_protocol() {
     assert_eq!(rig.run(&[b"OBJECT", b"ENCODING", b"a"]), b"_\r\n");
     assert_eq!(rig.run(&[b"MGET", b"a", b"b"]), b"*2\r\n_\r\n_\r\n");
 }
+
+/// Arguments that cannot be left out, tokens included.
+fn needed(arguments: &[spec::Argument]) -> usize {
+    let count = |argument: &spec::Argument| {
+        let own = match argument.kind {
+            spec::ArgumentKind::Block => needed(argument.parts),
+            _ => 1,
+        };
+        let token = usize::from(argument.token.is_some() && argument.kind != spec::ArgumentKind::PureToken);
+        if argument.optional { 0 } else { own + token }
+    };
+    arguments.iter().map(count).sum()
+}
+
+#[test]
+fn declarations_agree_with_themselves() {
+    let families = [super::ALL, crate::string::ALL].concat();
+    let subcommands = families.iter().flat_map(|command| command.subcommands.iter().copied());
+    for command in families.iter().copied().chain(subcommands) {
+        assert!(command.summary.ends_with('.') && !command.complexity.is_empty(), "{}", command.name);
+        let is_sub = !families.iter().any(|other| other.name == command.name);
+        let least = 1 + usize::from(is_sub) + needed(command.arguments);
+        let stated = usize::from(command.arity.unsigned_abs());
+        let container = !command.subcommands.is_empty();
+        assert!(container || least == stated, "{}: {least} needed, {stated} stated", command.name);
+        let open = command.arguments.iter().any(|argument| argument.optional || argument.multiple);
+        assert!(container || open == (command.arity < 0), "{}: open ended or not", command.name);
+        let writes = command.keys.iter().any(|keys| keys.access.writes());
+        assert!(!writes || command.flags.has(spec::Flags::WRITE), "{} writes", command.name);
+    }
+}
