@@ -3,6 +3,7 @@
 
 use crate::accept::Listener;
 use crate::link::{Link, Receive};
+use crate::park::Gathering;
 use crate::setup::{self, BUFFER_GROUP, BroughtUp, UringDenied};
 use crate::sys::{Buffers, Completion, Message, Ring, Wait};
 use crate::token::{Kind, pack, unpack};
@@ -50,6 +51,7 @@ pub struct UringPoller {
     pub(crate) early: VecDeque<Event>,
     /// Descriptors whose readability ends `park`, and whether the kernel watches them now.
     pub(crate) watched: Vec<(RawFd, bool)>,
+    pub(crate) gathering: Gathering,
     /// Another poller was given our descriptor.
     slept_on: Cell<bool>,
     /// Something other than sends waits to be staged.
@@ -95,6 +97,7 @@ impl UringPoller {
             finished: Vec::new(),
             early: VecDeque::new(),
             watched: Vec::new(),
+            gathering: Gathering::default(),
             slept_on: Cell::new(false),
             pausing: false,
             messages: Vec::new(),
@@ -187,7 +190,10 @@ impl UringPoller {
             Kind::Send => self.sent(id, completion.result),
             Kind::Accept => self.accepted(id.slot as usize, completion, events),
             Kind::CancelReceive | Kind::CancelSend => self.cancelled(kind, id, completion.result),
-            Kind::Watch => self.watched[id.slot as usize].1 = false,
+            Kind::Watch => {
+                self.watched[id.slot as usize].1 = false;
+                self.gathering.forget();
+            }
             Kind::Pause => self.resume_accepting(),
             Kind::CancelAccept | Kind::Nothing => {}
         }
@@ -201,6 +207,7 @@ impl UringPoller {
             if heard && completion.result > 0 {
                 let count = completion.result as usize;
                 self.stats.bytes_in += count as u64;
+                self.gathering.received += 1;
                 events.push(Event::Bytes(id, Chunk::from_memory(memory, count, u32::from(buffer))));
             } else {
                 self.buffers.give(buffer, memory);

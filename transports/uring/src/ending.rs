@@ -112,7 +112,7 @@ impl UringPoller {
             }
             // Again each time: a cancel misses what is just being worked on.
             self.ring.push_cancel_all(pack_index(Kind::Nothing, 0));
-            if self.ring.enter(Wait::ForOne(Some(LAST_ENTER))).is_err() {
+            if self.ring.enter(Wait::for_one(Some(LAST_ENTER))).is_err() {
                 break;
             }
             completions.clear();

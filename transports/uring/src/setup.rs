@@ -188,7 +188,7 @@ fn prove(ring: &mut Ring) -> io::Result<()> {
     assert!(ring.push_nothing(pack_index(Kind::Nothing, 0)), "a new ring has room");
     let mut found = Vec::with_capacity(1);
     for _ in 0..10 {
-        ring.enter(Wait::ForOne(Some(Duration::from_millis(100))))?;
+        ring.enter(Wait::for_one(Some(Duration::from_millis(100))))?;
         ring.harvest(1, &mut found);
         if !found.is_empty() {
             return Ok(());

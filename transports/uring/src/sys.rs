@@ -46,8 +46,15 @@ struct WaitArguments {
 pub(crate) enum Wait {
     /// Not at all.
     No,
+    /// For `completions` of them, at most `gather_us`; after that for one, at most until `timeout`.
+    For { completions: u32, gather_us: u32, timeout: Option<Duration> },
+}
+
+impl Wait {
     /// For one completion, at most this long.
-    ForOne(Option<Duration>),
+    pub(crate) fn for_one(timeout: Option<Duration>) -> Wait {
+        Wait::For { completions: 1, gather_us: 0, timeout }
+    }
 }
 
 /// A completion, copied out of the ring.
@@ -68,6 +75,8 @@ pub(crate) struct Ring {
     staged: u32,
     /// Enters made.
     pub(crate) enters: u64,
+    /// An enter may wait for several completions for a bounded time (Linux 6.12).
+    pub(crate) gathers: bool,
 }
 
 impl Ring {
@@ -75,7 +84,8 @@ impl Ring {
         // SAFETY: `status` lives beside the ring it came from and is dropped with it.
         let status = unsafe { ring.completion().status() };
         let index = register_ring_fd(ring.as_raw_fd()).ok();
-        Ring { ring, status, index, staged: 0, enters: 0 }
+        let gathers = ring.params().is_feature_min_timeout();
+        Ring { ring, status, index, staged: 0, enters: 0, gathers }
     }
 
     pub(crate) fn fd(&self) -> RawFd {
@@ -175,15 +185,18 @@ impl Ring {
         let mut extended = (std::ptr::null(), 0);
         let at_least = match wait {
             Wait::No => 0,
-            Wait::ForOne(timeout) => {
+            Wait::For { completions, gather_us, timeout } => {
                 if let Some(timeout) = timeout {
                     time.seconds = i64::try_from(timeout.as_secs()).unwrap_or(i64::MAX);
                     time.nanoseconds = i64::from(timeout.subsec_nanos());
                     arguments.timeout = (&raw const time) as u64;
+                }
+                arguments.min_wait_us = gather_us;
+                if timeout.is_some() || gather_us > 0 {
                     flags |= ENTER_EXT_ARG;
                     extended = (&raw const arguments, size_of::<WaitArguments>());
                 }
-                1
+                completions
             }
         };
         let fd = match self.index {
