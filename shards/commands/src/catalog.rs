@@ -76,7 +76,14 @@ impl Catalog {
             _ => 0,
         };
         let has_keys = !command.keys.is_empty();
-        self.entries.push(Entry { command, number, full_name, single_key, has_keys, subcommands: Vec::new() });
+        self.entries.push(Entry {
+            command,
+            number,
+            full_name,
+            single_key,
+            has_keys,
+            subcommands: Vec::new(),
+        });
         number
     }
 

@@ -274,7 +274,11 @@ impl Command {
     /// Whether `count` arguments (the name included) are as many as it wants.
     #[inline]
     pub const fn takes(&self, count: usize) -> bool {
-        if self.arity >= 0 { count == self.arity as usize } else { count >= self.arity.unsigned_abs() as usize }
+        if self.arity >= 0 {
+            count == self.arity as usize
+        } else {
+            count >= self.arity.unsigned_abs() as usize
+        }
     }
 
     /// All ACL categories, implied ones included.

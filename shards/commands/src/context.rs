@@ -137,6 +137,8 @@ pub struct Ctx<'a> {
     pub random: &'a mut Random,
     /// What the handler did besides its reply.
     pub effects: &'a mut Effects,
+    /// A key whose hash was worked out on the way here.
+    pub hashed: Option<Key<'a>>,
 }
 
 impl Ctx<'_> {
@@ -149,7 +151,10 @@ impl Ctx<'_> {
     /// A key with its hash.
     #[inline]
     pub fn key<'k>(&self, bytes: &'k [u8]) -> Key<'k> {
-        self.store.key(bytes)
+        match self.hashed {
+            Some(known) if std::ptr::eq(known.bytes, bytes) => Key { bytes, hash: known.hash },
+            _ => self.store.key(bytes),
+        }
     }
 
     /// Counts `changes` to the data set.

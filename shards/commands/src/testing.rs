@@ -399,6 +399,7 @@ impl House for TestHouse {
             shards: self.shards,
             random: &mut self.random,
             effects: &mut self.effects,
+            hashed: None,
         }
     }
     fn random(&mut self) -> &mut Random {

@@ -5,16 +5,23 @@ use crate::actor::Shard;
 use crate::outbox::Outbox;
 use crate::parcel::{ConnId, Ticket};
 use crate::session::{Hold, Session};
-use commands::{After, Args, Caller, Check, Ctx, Home, HomeFn, LocalFn, Run};
+use commands::{After, Args, Caller, Check, Ctx, Home, HomeFn, Key, LocalFn, Run};
 use resp::Reply;
 
 impl Shard {
     /// Runs a handler on this shard for one of its own sessions.
     #[inline]
-    pub(crate) fn run_local(&mut self, session: &mut Session, number: u16, handler: LocalFn, args: Args<'_>) {
+    pub(crate) fn run_local(
+        &mut self,
+        session: &mut Session,
+        number: u16,
+        handler: LocalFn,
+        args: Args<'_>,
+        hashed: Option<Key<'_>>,
+    ) {
         let before = self.reply.len();
         let caller = self.caller(session);
-        self.call(handler, caller, args);
+        self.call(handler, caller, args, hashed);
         self.block.local_commands.add(1);
         self.count_reply(number, before);
         self.mute(session, before);
@@ -23,13 +30,13 @@ impl Shard {
     /// The same, for a command whose handler is inside its way of running.
     pub(crate) fn run_here(&mut self, session: &mut Session, number: u16, args: Args<'_>) {
         if let Some(handler) = local_handler(self.catalog.entry(number).command.run) {
-            self.run_local(session, number, handler, args);
+            self.run_local(session, number, handler, args, None);
         }
     }
 
     /// Calls a handler; its reply is appended to `self.reply`.
     #[inline]
-    pub(crate) fn call(&mut self, handler: LocalFn, caller: Caller, args: Args<'_>) {
+    pub(crate) fn call(&mut self, handler: LocalFn, caller: Caller, args: Args<'_>, hashed: Option<Key<'_>>) {
         let mut ctx = Ctx {
             store: &mut self.store,
             live: &self.settings.live,
@@ -39,6 +46,7 @@ impl Shard {
             shards: self.shards,
             random: &mut self.random,
             effects: &mut self.effects,
+            hashed,
         };
         let mut reply = Reply::new(&mut self.reply, caller.version);
         handler(&mut ctx, args, &mut reply);

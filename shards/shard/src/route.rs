@@ -9,7 +9,7 @@ use crate::outbox::Outbox;
 use crate::parcel::{ConnId, PartKey, lock_of};
 use crate::session::{Hold, Session};
 use crate::txn::Want;
-use commands::{Args, Caller, Entry, ReplyMode, Run, Spread};
+use commands::{Args, Caller, Entry, Key, ReplyMode, Run, Spread};
 
 /// Where a command's keys are.
 pub(crate) enum Place {
@@ -60,10 +60,10 @@ impl Shard {
         match entry.command.run {
             Run::Local(handler) => {
                 if entry.single_key != 0 {
-                    let sealed = !self.remote.intents.is_clear()
-                        && self.is_sealed(entry, args, session.state.db, frame.hash);
+                    let sealed = !self.remote.intents.is_clear() && self.is_sealed(entry, args, frame.hash);
                     if frame.owner == self.index && !sealed {
-                        self.run_local(session, frame.number, handler, args);
+                        let key = Key { bytes: args.get(entry.single_key as usize), hash: frame.hash };
+                        self.run_local(session, frame.number, handler, args, Some(key));
                         self.behind_answers(session);
                         return Flow::Next;
                     }
@@ -117,9 +117,8 @@ impl Shard {
         let entry = catalog.entry(frame.number);
         match self.locate(entry, args) {
             Place::One(owner) => {
-                let sealed = !self.remote.intents.is_clear()
-                    && entry.has_keys
-                    && self.is_sealed(entry, args, session.state.db, 0);
+                let sealed =
+                    !self.remote.intents.is_clear() && entry.has_keys && self.is_sealed(entry, args, 0);
                 if owner == self.index && !sealed {
                     self.run_here(session, frame.number, args);
                     self.behind_answers(session);
@@ -204,16 +203,16 @@ impl Shard {
     }
 
     /// Whether a command with keys on this shard meets a seal.
-    pub(crate) fn is_sealed(&self, entry: &Entry, args: Args<'_>, db: u16, hash: u64) -> bool {
+    pub(crate) fn is_sealed(&self, entry: &Entry, args: Args<'_>, hash: u64) -> bool {
         let intents = &self.remote.intents;
         if entry.single_key != 0 {
             let write = entry.command.keys[0].access.writes();
-            return intents.sealed(Want { lock: lock_of(hash, db), write });
+            return intents.sealed(Want { lock: lock_of(hash), write });
         }
         let mut sealed = false;
         self.visit_keys(entry, args, |key, write| {
             let hash = self.store.hasher().hash(key);
-            sealed |= intents.sealed(Want { lock: lock_of(hash, db), write });
+            sealed |= intents.sealed(Want { lock: lock_of(hash), write });
         });
         sealed
     }

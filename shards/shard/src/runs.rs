@@ -8,7 +8,7 @@ use crate::feed::Flow;
 use crate::outbox::Outbox;
 use crate::parcel::{ConnId, Parcel, Run, Step, Ticket};
 use crate::session::Session;
-use commands::{Args, ReplyMode};
+use commands::{Args, Key, ReplyMode};
 use resp::Span;
 
 /// Reply room that a run carries from home.
@@ -117,15 +117,14 @@ impl Shard {
             let spans = &run.spans[step.first as usize..(step.first + step.count) as usize];
             let args = Args::new(&run.bytes, spans);
             let entry = catalog.entry(step.number);
-            if !self.remote.intents.is_clear()
-                && entry.has_keys
-                && self.is_sealed(entry, args, run.caller.db, step.hash)
-            {
+            if !self.remote.intents.is_clear() && entry.has_keys && self.is_sealed(entry, args, step.hash) {
                 return false;
             }
             let before = self.reply.len();
             if let Some(handler) = local_handler(entry.command.run) {
-                self.call(handler, run.caller, args);
+                let place = entry.single_key as usize;
+                let hashed = (place != 0).then(|| Key { bytes: args.get(place), hash: step.hash });
+                self.call(handler, run.caller, args, hashed);
             }
             self.count_reply(step.number, before);
             run.done += 1;

@@ -78,7 +78,8 @@ impl Intents {
             || self.seals.get(&want.lock).is_some_and(|seal| seal.writer || want.write && seal.readers > 0)
     }
 
-    /// Whether a command over everything must wait.
+    /// Whether anything is sealed.
+    #[cfg(test)]
     pub(crate) fn any_sealed(&self) -> bool {
         self.whole || !self.seals.is_empty()
     }
@@ -221,6 +222,7 @@ impl Intents {
     }
 
     /// Transactions here, started or not.
+    #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.active.len() + self.behind.len()
     }

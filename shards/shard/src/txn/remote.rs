@@ -83,9 +83,8 @@ impl Shard {
                 break;
             }
             let part = entry.remove();
-            let db = part.caller.db;
             let wants =
-                part.keys.iter().map(|key| Want { lock: lock_of(key.hash, db), write: key.write }).collect();
+                part.keys.iter().map(|key| Want { lock: lock_of(key.hash), write: key.write }).collect();
             let (home, whole) = (part.home, part.whole);
             self.remote.waiting.insert(id, part);
             let before = self.remote.start.len();
@@ -154,14 +153,14 @@ impl Shard {
                 let mut spans = vec![part.spans[0]];
                 spans.extend_from_slice(&part.spans[key.span as usize..key.until as usize]);
                 self.reply.clear();
-                self.call(handler, part.caller, Args::new(&part.bytes, &spans));
+                self.call(handler, part.caller, Args::new(&part.bytes, &spans), None);
                 // An array of one: its element alone is wanted.
                 let element = self.reply.strip_prefix(b"*1\r\n").unwrap_or(&self.reply);
                 part.reply.extend_from_slice(element);
                 part.cuts.push(part.reply.len() as u32);
             }
         } else {
-            self.call(handler, part.caller, Args::new(&part.bytes, &part.spans));
+            self.call(handler, part.caller, Args::new(&part.bytes, &part.spans), None);
             part.reply.extend_from_slice(&self.reply);
         }
         self.reply.clear();
@@ -182,6 +181,7 @@ impl Shard {
             shards: self.shards,
             random: &mut self.random,
             effects: &mut self.effects,
+            hashed: None,
         };
         for key in &part.keys {
             let name = commands::Key { bytes: args.get(key.span as usize), hash: key.hash };
@@ -198,8 +198,8 @@ impl Shard {
             match order {
                 Order::Nothing => {}
                 Order::Remove => {
+                    // It goes because it comes elsewhere: that is the one change.
                     self.store.remove(part.caller.db as usize, name, now);
-                    self.effects.dirty += 1;
                 }
                 Order::Put { db, value } => {
                     self.store.attach(db as usize, name, value);
