@@ -6,6 +6,7 @@ use crate::config::{SECTIONS, Trouble};
 use clap::{Arg, ArgAction, Command};
 use spec::setting::{Effect, Setting};
 use std::ffi::OsString;
+use std::io::Write;
 
 /// What the command line asks for.
 pub enum Order {
@@ -27,11 +28,12 @@ pub struct Stop {
 impl Stop {
     /// Prints the text where it belongs.
     pub fn print(&self) {
-        if self.exit_code == 0 {
-            println!("{}", self.text.trim_end());
-        } else {
-            eprintln!("{}", self.text.trim_end());
-        }
+        let text = self.text.trim_end();
+        // Whoever has stopped reading (a pager that was left) does not want to hear of it.
+        let _ = match self.exit_code {
+            0 => writeln!(std::io::stdout(), "{text}"),
+            _ => writeln!(std::io::stderr(), "{text}"),
+        };
     }
 }
 
@@ -86,7 +88,7 @@ fn command() -> Command {
         .disable_help_subcommand(true)
         .disable_help_flag(true)
         .arg(Arg::new("help").long("help").action(ArgAction::Help).help("Print this help"))
-        .arg(Arg::new("version").long("version").short('v').action(ArgAction::Version).help("Print the version"))
+        .arg(Arg::new("version").long("version").short('v').action(ArgAction::SetTrue).help("Print the version"))
         .subcommand(Command::new("serve").about("Serve (the default); 'corelane serve --help' lists all settings"))
         .subcommand(Command::new("cli").about("Talk to a server; 'corelane cli --help' lists all options"))
         .after_help("Start a server:   corelane --port 6379\nTalk to it:       corelane cli PING")
@@ -95,19 +97,19 @@ fn command() -> Command {
 /// The help of `serve`: an argument for every setting. Parsing is `Config::load`'s own, since values
 /// of several words, repetition and a leading `-` follow redis.conf rather than getopt.
 fn serve_command() -> Command {
-    let mut command = Command::new("corelane serve")
-        .about("Serve. A later layer wins: defaults, FILE, environment (CORELANE_PORT=7000), flags")
-        .override_usage("corelane [serve] [FILE] [--SETTING VALUE...]...")
-        .disable_help_flag(true)
-        .arg(
-            Arg::new("FILE")
-                .help("Settings: TOML if it ends in .toml, else the syntax of redis.conf; - for standard input"),
-        )
-        .arg(Arg::new("help").long("help").action(ArgAction::Help).help("Print this help"))
-        .after_help(
-            "Bytes take a unit: 1k is 1000, 1kb is 1024, likewise m, mb, g, gb.\n\
+    let mut command =
+        Command::new("corelane serve")
+            .about("Serve. A later layer wins: defaults, FILE, environment (CORELANE_PORT=7000), flags")
+            .override_usage("corelane [serve] [FILE] [--SETTING VALUE...]...")
+            .disable_help_flag(true)
+            .arg(Arg::new("FILE").help(
+                "Settings: TOML if it ends in .toml, else the syntax of redis.conf; - for standard input",
+            ))
+            .arg(Arg::new("help").long("help").action(ArgAction::Help).help("Print this help"))
+            .after_help(
+                "Bytes take a unit: 1k is 1000, 1kb is 1024, likewise m, mb, g, gb.\n\
              A setting that may be set at any time (CONFIG SET) is marked with *.",
-        );
+            );
     for section in SECTIONS {
         for setting in section.settings.iter().filter(|setting| !setting.hidden) {
             command = command.arg(

@@ -2,7 +2,9 @@
 //! transports to shards: it alone knows both.
 
 pub mod admin;
+pub mod args;
 pub mod boot;
+pub mod cli;
 pub mod config;
 pub mod core;
 pub mod idle;

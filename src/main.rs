@@ -1,6 +1,7 @@
 //! One binary: `corelane serve` (the default), `corelane cli`.
 
-use corelane::{boot, config::Config, report};
+use corelane::args::{self, Order, Stop};
+use corelane::{boot, cli, config::Config};
 use std::process::ExitCode;
 
 /// Per-thread counters, purging, and what Redis users know.
@@ -8,22 +9,15 @@ use std::process::ExitCode;
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    let words = match words.first().map(String::as_str) {
-        Some("--version" | "-v") => {
-            println!("corelane {}", report::VERSION);
-            return ExitCode::SUCCESS;
-        }
-        Some("serve") => &words[1..],
-        _ => &words[..],
+    let words = match args::parse(std::env::args_os().skip(1)) {
+        Ok(Order::Serve(words)) => words,
+        Ok(Order::Cli(options)) => return cli::run(*options),
+        Err(stop) => return end(&stop),
     };
     tracing_subscriber::fmt().with_ansi(false).with_target(false).init();
-    let config = match Config::load(words, std::env::vars_os()) {
+    let config = match Config::load(&words, std::env::vars_os()) {
         Ok(config) => config,
-        Err(trouble) => {
-            eprintln!("corelane: {trouble}");
-            return ExitCode::from(trouble.exit_code());
-        }
+        Err(trouble) => return end(&Stop::from(trouble)),
     };
     match boot::serve(config) {
         Ok(()) => ExitCode::SUCCESS,
@@ -32,4 +26,10 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Says why nothing runs.
+fn end(stop: &Stop) -> ExitCode {
+    stop.print();
+    ExitCode::from(stop.exit_code)
 }

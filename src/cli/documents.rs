@@ -151,7 +151,8 @@ fn read_document(name: &str, fields: &Value, documents: &mut Vec<Document>) {
 fn argument(argument: &Value) -> String {
     let field = |wanted: &str| pairs(argument).find(|(key, _)| text(key) == wanted).map(|(_, value)| value);
     let said = |wanted: &str| field(wanted).map(text);
-    let flags: Vec<String> = field("flags").map(|flags| items(flags).iter().map(text).collect()).unwrap_or_default();
+    let flags: Vec<String> =
+        field("flags").map(|flags| items(flags).iter().map(text).collect()).unwrap_or_default();
     let flagged = |wanted: &str| flags.iter().any(|flag| flag == wanted);
     let parts = || field("arguments").map(items).unwrap_or_default().iter().map(self::argument);
     let optional = flagged("optional");
@@ -172,7 +173,8 @@ fn argument(argument: &Value) -> String {
         (None, None) => String::new(),
     };
     if flagged("multiple") || flagged("multiple_token") {
-        let again = if flagged("multiple_token") { shown.clone() } else { value.unwrap_or_else(|| shown.clone()) };
+        let again =
+            if flagged("multiple_token") { shown.clone() } else { value.unwrap_or_else(|| shown.clone()) };
         shown = format!("{shown} [{again} ...]");
     }
     if optional { format!("[{shown}]") } else { shown }
@@ -220,7 +222,8 @@ mod tests {
 
     /// SET and CONFIG GET as a server documents them, SET as a flat array of RESP2.
     fn documents() -> Documents {
-        let token = |name: &str| map(vec![("name", bulk("x")), ("type", bulk("pure-token")), ("token", bulk(name))]);
+        let token =
+            |name: &str| map(vec![("name", bulk("x")), ("type", bulk("pure-token")), ("token", bulk(name))]);
         let word = |name: &str| map(vec![("name", bulk(name)), ("type", bulk("string"))]);
         let seconds = map(vec![("name", bulk("seconds")), ("type", bulk("integer")), ("token", bulk("EX"))]);
         let condition = map(vec![
@@ -229,8 +232,18 @@ mod tests {
             ("arguments", Value::Array(vec![token("NX"), token("XX"), seconds])),
         ]);
         let arguments = Value::Array(vec![word("key"), word("value"), condition]);
-        let set = vec![bulk("summary"), bulk("Sets a key."), bulk("since"), bulk("1.0.0"), bulk("group"), bulk("string"), bulk("arguments"), arguments];
-        let parameter = map(vec![("name", bulk("parameter")), ("type", bulk("string")), ("flags", flags(&["multiple"]))]);
+        let set = vec![
+            bulk("summary"),
+            bulk("Sets a key."),
+            bulk("since"),
+            bulk("1.0.0"),
+            bulk("group"),
+            bulk("string"),
+            bulk("arguments"),
+            arguments,
+        ];
+        let parameter =
+            map(vec![("name", bulk("parameter")), ("type", bulk("string")), ("flags", flags(&["multiple"]))]);
         let get = map(vec![("summary", bulk("Reads.")), ("arguments", Value::Array(vec![parameter]))]);
         let config = map(vec![("group", bulk("server")), ("subcommands", map(vec![("config|get", get)]))]);
         Documents::read(&map(vec![("set", Value::Array(set)), ("config", config)]))

@@ -259,7 +259,12 @@ mod tests {
         check("=7\r\ntxt:a b\r\n", ["a b\n", "a b", "\"a b\"", "\"a b\""]);
         check(
             "%2\r\n+a\r\n:1\r\n:2\r\n~1\r\n#f\r\n",
-            ["1# a => (integer) 1\n2# (integer) 2 => 1~ (false)\n", "a 1|2 (false)", "\"a\",1,2,false", "{\"a\":1,\"2\":[false]}"],
+            [
+                "1# a => (integer) 1\n2# (integer) 2 => 1~ (false)\n",
+                "a 1|2 (false)",
+                "\"a\",1,2,false",
+                "{\"a\":1,\"2\":[false]}",
+            ],
         );
     }
 

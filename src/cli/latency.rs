@@ -39,7 +39,9 @@ impl Samples {
             Output::Raw => format!("{min:.3} {max:.3} {average:.3} {count}\n"),
             Output::Csv => format!("{min:.3},{max:.3},{average:.3},{count}\n"),
             Output::Json | Output::QuotedJson => {
-                format!("{{\"min\": {min:.3}, \"max\": {max:.3}, \"avg\": {average:.3}, \"count\": {count}}}\n")
+                format!(
+                    "{{\"min\": {min:.3}, \"max\": {max:.3}, \"avg\": {average:.3}, \"count\": {count}}}\n"
+                )
             }
         }
     }

@@ -113,7 +113,8 @@ pub fn command() -> Command {
                 .short('a')
                 .long("pass"),
             value("user", "NAME", "User, with a password").long("user"),
-            flag("no-auth-warning", "No warning about a password on the command line").long("no-auth-warning"),
+            flag("no-auth-warning", "No warning about a password on the command line")
+                .long("no-auth-warning"),
             value("db", "DB", "Database").short('n').default_value("0").value_parser(value_parser!(u32)),
             flag("resp2", "Speak RESP2").short('2').conflicts_with("resp3"),
             flag("resp3", "Speak RESP3").short('3'),
@@ -159,7 +160,6 @@ pub fn command() -> Command {
                 .value_name("COMMAND")
                 .num_args(0..)
                 .trailing_var_arg(true)
-                .allow_hyphen_values(true)
                 .value_parser(value_parser!(OsString))
                 .help("A command with its arguments"),
         )

@@ -178,7 +178,8 @@ impl Session {
             return self.stream();
         }
         let subscribing = ["SUBSCRIBE", "PSUBSCRIBE", "SSUBSCRIBE"].iter().any(|name| is(words, name));
-        let unsubscribing = ["UNSUBSCRIBE", "PUNSUBSCRIBE", "SUNSUBSCRIBE"].iter().any(|name| is(words, name));
+        let unsubscribing =
+            ["UNSUBSCRIBE", "PUNSUBSCRIBE", "SUNSUBSCRIBE"].iter().any(|name| is(words, name));
         if subscribing && words.len() > 1 {
             if self.options.output == Output::Standard {
                 show(b"Reading messages... (press Ctrl-C to quit)\n");

@@ -21,7 +21,9 @@ pub(super) fn run(session: &mut Session) -> bool {
     let mut requests_before = None;
     for line in 0usize.. {
         let info = match session.ask(&["INFO"]) {
-            Ok(Value::Bulk(bytes) | Value::Verbatim(_, bytes)) => String::from_utf8_lossy(&bytes).into_owned(),
+            Ok(Value::Bulk(bytes) | Value::Verbatim(_, bytes)) => {
+                String::from_utf8_lossy(&bytes).into_owned()
+            }
             Ok(Value::Error(text)) => {
                 eprintln!("ERROR: {text}");
                 return false;
@@ -47,7 +49,8 @@ pub(super) fn run(session: &mut Session) -> bool {
 /// One line.
 fn row(info: &str, more_requests: i64) -> String {
     let requests = format!("{} (+{more_requests})", field(info, "total_commands_processed"));
-    let children = [("rdb_bgsave_in_progress", "SAVE"), ("aof_rewrite_in_progress", "AOF"), ("loading", "LOAD")];
+    let children =
+        [("rdb_bgsave_in_progress", "SAVE"), ("aof_rewrite_in_progress", "AOF"), ("loading", "LOAD")];
     let busy = children.iter().filter(|(name, _)| field(info, name) == 1).map(|(_, label)| *label);
     format!(
         "{:<11}{:<8} {:<8}{:<8}{requests:<19} {:<12}{}\n",

@@ -86,7 +86,8 @@ mod tests {
     fn check(uri: &str, expected: (&str, &str, &str, u16, u32)) {
         let uri = Uri::parse(uri).expect("a URI of the test");
         let or = |text: Option<String>| text.unwrap_or("-".into());
-        let found = (or(uri.user), or(uri.password), or(uri.host), uri.port.unwrap_or(0), uri.db.unwrap_or(0));
+        let found =
+            (or(uri.user), or(uri.password), or(uri.host), uri.port.unwrap_or(0), uri.db.unwrap_or(0));
         let (user, password, host, port, db) = expected;
         assert_eq!(found, (user.into(), password.into(), host.into(), port, db));
     }
