@@ -1,9 +1,11 @@
-//! Two pollers as two shards on one Unix listener, and links while the house keeps every chunk.
+//! What the contract leaves to each driver: two pollers as two shards on one Unix listener, a house
+//! that keeps every chunk, hanging up in order on a client that is still talking.
 
 use corelane_epoll::EpollPoller;
 use port::sockets::{ListenOn, SocketOptions, listen};
-use port::{Chunk, Event, Poller};
-use std::io::Write;
+use port::{Address, Chunk, Close, Event, Poller};
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -84,4 +86,38 @@ fn with_every_chunk_at_the_house_the_core_naps_and_loses_nothing() {
         assert!(start.elapsed() < Duration::from_secs(10), "{received} of 1000 bytes");
     }
     std::fs::remove_file(&path).expect("the socket file is there");
+}
+
+#[test]
+fn a_client_hung_up_on_while_it_talks_sees_the_reply_and_an_orderly_end() {
+    let on = ListenOn::Tcp { address: ([127, 0, 0, 1], 0).into(), reuse_port: false };
+    let options = SocketOptions { chunk_bytes: 100, ..SocketOptions::default() };
+    let listener = listen(&on, &options).expect("loopback listens");
+    let mut poller = EpollPoller::new(vec![listener], options).expect("epoll is there");
+    let Address::Inet(address) = poller.local_addresses()[0] else { panic!("an internet address") };
+    let mut client = TcpStream::connect(address).expect("it listens");
+    client.write_all(&[b'*'; 10_000]).expect("the kernel holds 10000 bytes");
+    let (mut events, mut open) = (Vec::new(), true);
+    let start = Instant::now();
+    while open {
+        poller.poll(16, &mut events);
+        for event in events.drain(..) {
+            match event {
+                Event::Bytes(link, chunk) => {
+                    poller.recycle(chunk);
+                    let mut reply = poller.lease(link, 20).expect("a chunk is left");
+                    reply.fill(b"-ERR not a request\r\n");
+                    poller.submit(link, reply);
+                    poller.close(link, Close::Drain);
+                }
+                Event::Closed(..) => open = false,
+                Event::Opened(..) | Event::Writable(_) => {}
+            }
+        }
+        poller.flush();
+        assert!(start.elapsed() < Duration::from_secs(10));
+    }
+    let mut heard = String::new();
+    client.read_to_string(&mut heard).expect("an end in order, not a reset");
+    assert_eq!(heard, "-ERR not a request\r\n");
 }
