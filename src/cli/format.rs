@@ -92,10 +92,15 @@ fn map(pairs: &[(Value, Value)], mark: char, prefix: &str, out: &mut Vec<u8>) {
         let start = if index == 0 { "" } else { prefix };
         out.extend_from_slice(format!("{start}{:>width$}{mark} ", index + 1).as_bytes());
         standard(key, &inner, out);
-        // The value goes on in the line of its key.
+        // The value goes on in the line of its key, unless it takes several.
         out.pop();
         out.extend_from_slice(b" => ");
-        standard(value, &inner, out);
+        let mut text = Vec::new();
+        standard(value, &inner, &mut text);
+        if text[..text.len() - 1].contains(&b'\n') {
+            out.extend_from_slice(format!("\n{inner}").as_bytes());
+        }
+        out.extend_from_slice(&text);
     }
 }
 

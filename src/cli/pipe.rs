@@ -35,6 +35,7 @@ fn transfer(session: &mut Session, timeout_s: u64) -> Result<u64, Lost> {
     // A server that waits for its replies to be read must not keep us from reading them.
     std::thread::spawn(move || ended.send(send_all(writer, &last)));
     let (mut errors, mut replies) = (0, 0);
+    let mut timed_out = false;
     let mut sent = false;
     let mut heard = Instant::now();
     loop {
@@ -53,6 +54,7 @@ fn transfer(session: &mut Session, timeout_s: u64) -> Result<u64, Lost> {
             None if sent && timeout_s > 0 && heard.elapsed().as_secs() >= timeout_s => {
                 eprintln!("No replies for {timeout_s} seconds: exiting.");
                 errors += 1;
+                timed_out = true;
                 break;
             }
             None => {}
@@ -69,10 +71,13 @@ fn transfer(session: &mut Session, timeout_s: u64) -> Result<u64, Lost> {
             }
         }
     }
-    if !sent && errors == 0 {
+    // The last reply may overtake the word that everything was sent.
+    if !sent {
         show(b"All data transferred. Waiting for the last reply...\n");
     }
-    show(b"Last reply received from server.\n");
+    if !timed_out {
+        show(b"Last reply received from server.\n");
+    }
     show(format!("errors: {errors}, replies: {replies}\n").as_bytes());
     Ok(errors)
 }
