@@ -4,7 +4,7 @@ use super::documents::Documents;
 use super::format::show;
 use super::line::LineHelper;
 use super::oneshot::run_repeatedly;
-use super::options::{Mode, Target};
+use super::options::{Output, Target};
 use super::session::{Session, is};
 use rustyline::error::ReadlineError;
 use rustyline::history::FileHistory;
@@ -42,7 +42,6 @@ enum After {
 
 /// Reads and runs commands until the end; true if the program is to end well.
 pub(super) fn run(session: &mut Session) -> bool {
-    debug_assert!(matches!(session.options.mode, Mode::Interactive), "asked for by the options");
     let interrupt = Arc::new(AtomicBool::new(false));
     // Without the handler, Ctrl-C ends the program: that is no reason not to start.
     if signal_hook::flag::register(signal_hook::consts::SIGINT, interrupt.clone()).is_ok() {
@@ -108,7 +107,8 @@ fn converse(session: &mut Session) -> rustyline::Result<()> {
             }
         }
         let helper = editor.helper_mut().expect("set above");
-        if helper.documents.is_empty() {
+        // What was not known before AUTH may be known now.
+        if helper.documents.is_empty() && session.is_connected() {
             helper.documents = Documents::load(session);
         }
         match process(session, &helper.documents, line.as_bytes()) {
@@ -135,17 +135,18 @@ fn process(session: &mut Session, documents: &Documents, line: &[u8]) -> After {
         ("help" | "?", 1) => show(HELP.as_bytes()),
         ("help" | "?", _) => {
             let topic: Vec<_> = words[1..].iter().map(|word| String::from_utf8_lossy(word)).collect();
-            if documents.is_empty() {
-                show(documents_of(session).help(&topic.join(" ")).as_bytes());
-            } else {
-                show(documents.help(&topic.join(" ")).as_bytes());
-            }
+            let topic = topic.join(" ");
+            let help = match documents.is_empty() {
+                true => Documents::load(session).help(&topic),
+                false => documents.help(&topic),
+            };
+            show(help.as_bytes());
         }
         (":set", 2) if second == "hints" => return After::Hints(true),
         (":set", 2) if second == "nohints" => return After::Hints(false),
-        ("connect", 3) => match second.parse_target(&words[2]) {
-            Some(target) => {
-                session.go_to(target);
+        ("connect", 3) => match text(2).and_then(|port| port.parse().ok()) {
+            Some(port) => {
+                session.go_to(Target::Tcp { host: second, port });
                 let _ = session.connect();
             }
             None => show(b"Invalid port\n"),
@@ -154,22 +155,6 @@ fn process(session: &mut Session, documents: &Documents, line: &[u8]) -> After {
         _ => return run_line(session, &words),
     }
     After::Next
-}
-
-fn documents_of(session: &mut Session) -> Documents {
-    Documents::load(session)
-}
-
-/// Host and port as words of `connect`.
-trait ParseTarget {
-    fn parse_target(&self, port: &[u8]) -> Option<Target>;
-}
-
-impl ParseTarget for String {
-    fn parse_target(&self, port: &[u8]) -> Option<Target> {
-        let port = std::str::from_utf8(port).ok()?.parse().ok()?;
-        Some(Target::Tcp { host: self.clone(), port })
-    }
 }
 
 /// Runs a command, which a number may precede that says how often.
@@ -184,8 +169,7 @@ fn run_line(session: &mut Session, words: &[Vec<u8>]) -> After {
         _ => (1, words),
     };
     let start = Instant::now();
-    let interrupted_before = session.take_interrupt();
-    debug_assert!(!interrupted_before || session.interrupt.is_some(), "nobody else raises the flag");
+    session.take_interrupt();
     run_repeatedly(session, words, times);
     if session.take_interrupt() {
         show(b"\n");
@@ -193,7 +177,7 @@ fn run_line(session: &mut Session, words: &[Vec<u8>]) -> After {
         let _ = session.connect();
     }
     let elapsed = start.elapsed().as_secs_f64();
-    if elapsed >= SLOW_S && session.options.output == super::options::Output::Standard {
+    if elapsed >= SLOW_S && session.options.output == Output::Standard {
         show(format!("({elapsed:.2}s)\n").as_bytes());
     }
     After::Next

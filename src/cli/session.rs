@@ -105,6 +105,11 @@ impl Session {
         format!("{}{db}{transaction}> ", self.address())
     }
 
+    /// Is there a connection, as far as we know?
+    pub(super) fn is_connected(&self) -> bool {
+        self.connection.is_some()
+    }
+
     /// The connection, made if there is none.
     pub(super) fn connected(&mut self) -> Result<&mut Connection, Lost> {
         if self.connection.is_none() {
