@@ -2,7 +2,8 @@
 //! every 14 bytes, which is what `redis-benchmark -t ping_mbulk` sends. Loopback only.
 //!
 //! `echo uring|epoll|blocking PORT [pong] [spin]`: io_uring, a plain level-triggered epoll loop, or
-//! blocking reads on one connection. Prints its CPU time and system calls as each last client leaves.
+//! reads on one connection. Prints its CPU time and system calls as each last client leaves.
+//! `echo dial PORT`: sends 64 bytes at a time from a spinning client and prints the round trip.
 
 use corelane_uring::UringPoller;
 use port::sockets::{ListenOn, SocketOptions, listen};
@@ -11,9 +12,9 @@ use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::time::{ClockId, clock_gettime};
 use std::collections::HashMap;
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const PONG: &[u8] = b"+PONG\r\n";
 const PING_BYTES: usize = 14;
@@ -106,16 +107,40 @@ fn over_epoll(listener: TcpListener, pong: bool, spin: bool) -> std::io::Result<
     }
 }
 
-fn blocking(listener: &TcpListener, pong: bool) -> std::io::Result<()> {
+fn blocking(listener: &TcpListener, pong: bool, spin: bool) -> std::io::Result<()> {
     let (mut heard, mut scratch) = (vec![0; 16 * 1024], Vec::new());
     loop {
         let (mut stream, _) = listener.accept()?;
         stream.set_nodelay(true)?;
-        while let Ok(count @ 1..) = stream.read(&mut heard) {
-            stream.write_all(answer(pong, &heard[..count], &mut scratch))?;
+        stream.set_nonblocking(spin)?;
+        loop {
+            match stream.read(&mut heard) {
+                Ok(count @ 1..) => stream.write_all(answer(pong, &heard[..count], &mut scratch))?,
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
+                _ => break,
+            }
         }
         println!("cpu {:.3} s", cpu_seconds());
     }
+}
+
+fn dial(address: SocketAddr) -> std::io::Result<()> {
+    const ROUNDS: usize = 50_000;
+    let mut stream = TcpStream::connect(address)?;
+    stream.set_nodelay(true)?;
+    stream.set_nonblocking(true)?;
+    let mut trips = Vec::with_capacity(ROUNDS);
+    let mut heard = [0; 64];
+    for _ in 0..ROUNDS {
+        let start = Instant::now();
+        let _ = stream.write(&[7; 64])?;
+        while stream.read(&mut heard).is_err() {}
+        trips.push(start.elapsed().as_nanos());
+    }
+    trips.sort_unstable();
+    let at = |share: f64| trips[(ROUNDS as f64 * share) as usize] as f64 / 1e3;
+    println!("p50 {:.2} us, p99 {:.2} us", at(0.5), at(0.99));
+    Ok(())
 }
 
 fn main() -> std::io::Result<()> {
@@ -124,8 +149,9 @@ fn main() -> std::io::Result<()> {
     let port: u16 = words.get(1).and_then(|word| word.parse().ok()).unwrap_or(7777);
     let address = ([127, 0, 0, 1], port).into();
     match words.first().map_or("uring", String::as_str) {
-        "epoll" => over_epoll(TcpListener::bind::<std::net::SocketAddr>(address)?, has("pong"), has("spin")),
-        "blocking" => blocking(&TcpListener::bind::<std::net::SocketAddr>(address)?, has("pong")),
+        "epoll" => over_epoll(TcpListener::bind::<SocketAddr>(address)?, has("pong"), has("spin")),
+        "blocking" => blocking(&TcpListener::bind::<SocketAddr>(address)?, has("pong"), has("spin")),
+        "dial" => dial(address),
         _ => {
             let on = ListenOn::Tcp { address, reuse_port: false };
             over_uring(listen(&on, &SocketOptions::default())?, has("pong"), has("spin"));

@@ -7,8 +7,8 @@ use crate::park::Gathering;
 use crate::setup::{self, BUFFER_GROUP, BroughtUp, UringDenied};
 use crate::sys::{Buffers, Completion, Message, Ring, Wait};
 use crate::token::{Kind, pack, unpack};
+use io_uring::opcode;
 use io_uring::types::Fd;
-use io_uring::{cqueue, opcode};
 use port::sockets::SocketOptions;
 use port::{Chunk, Close, Event, Lender, LinkId, Links, Poller, PollerStats, Why};
 use std::cell::Cell;
@@ -199,55 +199,6 @@ impl UringPoller {
         }
     }
 
-    fn received(&mut self, id: LinkId, completion: &Completion, events: &mut Vec<Event>) {
-        let link = self.links.find(id);
-        if let Some(buffer) = cqueue::buffer_select(completion.flags) {
-            let memory = self.buffers.take(buffer).expect("the kernel fills buffers it was given");
-            let heard = link.as_ref().is_some_and(|link| link.ending.is_none());
-            if heard && completion.result > 0 {
-                let count = completion.result as usize;
-                self.stats.bytes_in += count as u64;
-                self.gathering.received += 1;
-                events.push(Event::Bytes(id, Chunk::from_memory(memory, count, u32::from(buffer))));
-            } else {
-                self.buffers.give(buffer, memory);
-            }
-        }
-        if cqueue::more(completion.flags) {
-            return;
-        }
-        let link = link.expect("a link outlives its receive");
-        link.receive = Receive::Idle;
-        if link.ending.is_some() {
-            self.settle(id);
-            return;
-        }
-        match -completion.result {
-            libc::ENOBUFS if !link.throttled => {
-                link.receive = Receive::Starved;
-                self.starved.push_back(id);
-                self.todo = true;
-            }
-            // Multishot may end at any time, with bytes or without.
-            ..0 | libc::ENOBUFS | libc::ECANCELED | libc::EINTR | libc::EAGAIN => self.want_receive(id),
-            0 => self.end(id, Why::Peer, Close::Drain),
-            errno => self.end(id, Why::Error(errno), Close::Abort),
-        }
-    }
-
-    /// Has a link's receive armed at the next enter, unless it is throttled or ending.
-    pub(crate) fn want_receive(&mut self, id: LinkId) {
-        if let Some(link) = self.links.find(id)
-            && link.receive == Receive::Idle
-            && !link.throttled
-            && link.ending.is_none()
-        {
-            link.receive = Receive::Queued;
-            self.arming.push(id);
-            self.todo = true;
-        }
-    }
-
     fn sent(&mut self, id: LinkId, result: i32) {
         let link = self.links.find(id).expect("a link outlives its send");
         let count = usize::try_from(result).unwrap_or(0);
@@ -286,49 +237,6 @@ impl UringPoller {
         if !self.outbox.is_empty() {
             self.stage_sends();
         }
-    }
-
-    fn stage_cancels(&mut self) {
-        while let Some((kind, id)) = self.cancels.pop() {
-            let target = match kind {
-                Kind::CancelSend => Kind::Send,
-                Kind::CancelAccept => Kind::Accept,
-                _ => Kind::Receive,
-            };
-            if !self.with_room(|ring| ring.push_cancel(pack(target, id), pack(kind, id))) {
-                self.cancels.push((kind, id));
-                self.todo = true;
-                return;
-            }
-        }
-    }
-
-    fn stage_receives(&mut self) {
-        // A link that found no buffer takes many at once: few links at a time, and only as buffers come.
-        let share = self.buffers.with_kernel().div_ceil(4);
-        for _ in 0..share {
-            let Some(id) = self.starved.pop_front() else { break };
-            if let Some(link) = self.links.find(id)
-                && link.receive == Receive::Starved
-            {
-                link.receive = Receive::Queued;
-                self.arming.push(id);
-            }
-        }
-        while let Some(id) = self.arming.pop() {
-            let Some(link) = self.links.find(id) else { continue };
-            if link.receive != Receive::Queued {
-                continue;
-            }
-            let fd = link.fd.as_raw_fd();
-            if !self.with_room(|ring| ring.push_receive(fd, BUFFER_GROUP, pack(Kind::Receive, id))) {
-                self.arming.push(id);
-                self.todo = true;
-                return;
-            }
-            self.links.find(id).expect("just seen").receive = Receive::Armed;
-        }
-        self.todo |= !self.starved.is_empty() && self.buffers.with_kernel() > 0;
     }
 
     fn stage_sends(&mut self) {

@@ -4,7 +4,7 @@
 use crate::datapath::UringPoller;
 use crate::link::{Ending, Receive};
 use crate::sys::Wait;
-use crate::token::{Kind, pack_index, unpack};
+use crate::token::{Kind, pack, pack_index, unpack};
 use io_uring::cqueue;
 use port::{Close, Event, LinkId, Why};
 use std::time::Duration;
@@ -82,6 +82,22 @@ impl UringPoller {
         self.stats.syscalls += 1;
         self.stats.closed += 1;
         events.push(Event::Closed(id, why));
+    }
+
+    /// Stages what is to be asked back.
+    pub(crate) fn stage_cancels(&mut self) {
+        while let Some((kind, id)) = self.cancels.pop() {
+            let target = match kind {
+                Kind::CancelSend => Kind::Send,
+                Kind::CancelAccept => Kind::Accept,
+                _ => Kind::Receive,
+            };
+            if !self.with_room(|ring| ring.push_cancel(pack(target, id), pack(kind, id))) {
+                self.cancels.push((kind, id));
+                self.todo = true;
+                return;
+            }
+        }
     }
 
     /// A cancel has run. It may have missed an operation that was just being worked on: ask again.

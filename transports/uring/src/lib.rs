@@ -7,6 +7,7 @@ mod datapath;
 mod ending;
 mod link;
 mod park;
+mod receive;
 mod setup;
 mod sys;
 mod token;

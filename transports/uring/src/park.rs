@@ -59,7 +59,9 @@ impl UringPoller {
             if !self.ring.is_empty() {
                 self.look();
             }
-            if self.has_chores() || timeout == Some(Duration::ZERO) {
+            // A watch that told while we looked has ended, and what it told of is for our caller.
+            let told = self.watched.iter().any(|(_, armed)| !armed);
+            if told || self.has_chores() || timeout == Some(Duration::ZERO) {
                 return;
             }
             if self.outbox.is_empty() && !self.todo && self.ring.is_empty() {
@@ -94,5 +96,40 @@ impl UringPoller {
     pub(crate) fn announce(&mut self) {
         self.with_room(|ring| ring.push_nothing(pack_index(Kind::Nothing, 0)));
         self.enter(Wait::No);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn after(gathering: &mut Gathering, received: u32) -> u32 {
+        gathering.received = received;
+        gathering.next()
+    }
+
+    #[test]
+    fn a_few_requests_at_a_time_wake_for_the_first() {
+        let mut gathering = Gathering::default();
+        assert!((0..100).all(|_| after(&mut gathering, 7) == 1));
+    }
+
+    #[test]
+    fn many_at_a_time_gather_by_half_within_bounds() {
+        let mut gathering = Gathering::default();
+        assert!(
+            (0..50).map(|_| after(&mut gathering, 20)).last().is_some_and(|last| (9..=10).contains(&last))
+        );
+        assert!((0..50).map(|_| after(&mut gathering, u32::MAX)).last() == Some(GATHER_MAX));
+    }
+
+    #[test]
+    fn quiet_or_another_core_ends_it() {
+        let mut gathering = Gathering::default();
+        (0..50).for_each(|_| assert!(after(&mut gathering, 40) <= 20));
+        assert!((0..8).map(|_| after(&mut gathering, 1)).last() == Some(1));
+        (0..50).for_each(|_| assert!(after(&mut gathering, 40) <= 20));
+        gathering.forget();
+        assert_eq!(after(&mut gathering, 1), 1);
     }
 }

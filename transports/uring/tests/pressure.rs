@@ -6,6 +6,7 @@ use port::{Address, Event, LinkId, Poller};
 use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -183,5 +184,42 @@ fn a_poller_dropped_in_the_middle_of_everything_hangs_up_on_all() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn a_core_that_gathers_still_wakes_for_one() {
+    let (mut poller, address) = build(&SocketOptions::default());
+    let mut echo = Echo::default();
+    let mut clients: Vec<_> = (0..40).map(|_| TcpStream::connect(address).expect("it listens")).collect();
+    echo.until(&mut poller, "they are accepted", |echo| echo.opened == 40);
+    let bell = rustix::event::eventfd(0, rustix::event::EventfdFlags::CLOEXEC).expect("an eventfd");
+    assert!(poller.watch(bell.as_raw_fd()));
+    for round in 1..=50 {
+        clients.iter_mut().for_each(|client| client.write_all(&[1; 10]).expect("it is taken"));
+        while echo.received < round * 400 {
+            poller.park(Some(Duration::from_secs(1)));
+            echo.tick(&mut poller);
+        }
+        // One word and no bound on the sleep; a bell rings in case it would never end.
+        std::thread::scope(|scope| {
+            let (asleep, woken) = std::sync::mpsc::channel::<()>();
+            let bell = &bell;
+            scope.spawn(move || {
+                if woken.recv_timeout(Duration::from_secs(5)).is_err() {
+                    let _ = rustix::io::write(bell, &1u64.to_ne_bytes());
+                }
+            });
+            let start = Instant::now();
+            clients[0].write_all(&[1; 10]).expect("it is taken");
+            let before = echo.received;
+            while echo.received == before {
+                poller.park(None);
+                echo.tick(&mut poller);
+            }
+            assert!(start.elapsed() < Duration::from_secs(3), "woken by the bell, not by the word");
+            asleep.send(()).expect("the ringer listens");
+        });
+        echo.received -= 10;
     }
 }
