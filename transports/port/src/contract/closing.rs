@@ -137,6 +137,37 @@ pub fn a_half_closed_peer_hears_the_answers<R: Rig>(rig: &R) {
     house.finish();
 }
 
+/// Many peers say they are done at once, and a small budget makes their ends wait for their turn. What
+/// the house submits meanwhile is sent in part or not at all, but never muddled, and chunks come home.
+pub fn ends_that_wait_for_their_turn_are_safe<R: Rig>(rig: &R) {
+    let mut house = House::new(rig, Manner::Collect);
+    let said = pattern(18, 100_000);
+    let mut peers: Vec<_> = (0..30).map(|_| house.connect()).collect();
+    for (_, wire) in &mut peers {
+        wire.shutdown_write();
+    }
+    house.budget = 1;
+    let mut heard = vec![Vec::new(); peers.len()];
+    let mut told = 0;
+    house.until("all are closed", |house| {
+        let piece = &said[told..said.len().min(told + 100)];
+        told += piece.len();
+        for ((link, wire), heard) in peers.iter_mut().zip(&mut heard) {
+            if house.guests.contains_key(link) {
+                house.say(*link, piece);
+            }
+            wire.receive(heard);
+        }
+        house.guests.is_empty()
+    });
+    for ((link, wire), heard) in peers.iter_mut().zip(&mut heard) {
+        assert_eq!(house.ended[link].0, Why::Peer);
+        house.hear(&mut **wire, heard, usize::MAX);
+        check_same(heard, &said[..heard.len()]);
+    }
+    house.finish();
+}
+
 /// A peer that is killed, idle or with sends blocked: one `Closed`, and chunks come home.
 pub fn a_peer_that_resets_is_reported_once<R: Rig>(rig: &R) {
     let mut house = House::new(rig, Manner::Collect);
