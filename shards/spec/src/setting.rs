@@ -168,15 +168,15 @@ impl Setting {
         }
     }
 
-    /// Reads one text, split into words where the kind takes several, as CONFIG SET gives it.
+    /// Reads one text as CONFIG SET gives it: where the kind takes several words, every single space
+    /// parts two, and quotes mean nothing.
     pub fn read(&self, text: &str, before: &Value) -> Result<Value, String> {
-        if !self.kind.takes_words() {
-            return self.read_words(&[text], before);
-        }
-        let words = split_words(text.as_bytes()).ok_or("unbalanced quotes in configuration value")?;
-        let words: Option<Vec<String>> = words.into_iter().map(|word| String::from_utf8(word).ok()).collect();
-        let words = words.ok_or("argument must be valid UTF-8")?;
-        self.read_words(&words.iter().map(String::as_str).collect::<Vec<_>>(), before)
+        let words: Vec<&str> = match self.kind.takes_words() {
+            true if text.is_empty() => Vec::new(),
+            true => text.split(' ').collect(),
+            false => vec![text],
+        };
+        self.read_words(&words, before)
     }
 
     /// Reads words that somebody else has split.

@@ -93,6 +93,9 @@ impl Settings {
     pub fn assign(&mut self, name: &str, words: &[&str], again: bool) -> Result<(), String> {
         let index = self.index(name).ok_or_else(|| format!("unknown setting '{name}'"))?;
         let setting = &self.table[index];
+        if words.is_empty() {
+            return Err("wrong number of arguments".into());
+        }
         let before = &self.values[index];
         let mut value = setting.read_words(words, before)?;
         if let (true, Value::Save(more), Value::Save(points)) = (again, &value, before)
@@ -145,8 +148,8 @@ impl Settings {
         let mut staged: Vec<(usize, Value)> = Vec::with_capacity(pairs.len());
         // Names are looked at before any value, as Redis does: it decides which error is told.
         let mut indices = Vec::with_capacity(pairs.len());
-        for (name, value) in pairs {
-            let index = self.changeable(name, value, protected_too)?;
+        for (name, _) in pairs {
+            let index = self.changeable(name, protected_too)?;
             if indices.contains(&index) {
                 return Err(refused(name, "duplicate parameter"));
             }
@@ -160,6 +163,9 @@ impl Settings {
             if setting.effect == Effect::DefaultOnly && value != setting.default_value() {
                 return Err(refused(name, &default_only(setting)));
             }
+            if setting.change == Change::Restart && value != self.values[index] {
+                return Err(refused(name, "can't set immutable config"));
+            }
             staged.push((index, value));
         }
         for (index, value) in staged {
@@ -169,23 +175,16 @@ impl Settings {
     }
 
     /// The place of a setting that CONFIG SET may touch.
-    fn changeable(&self, name: &[u8], value: &[u8], protected_too: bool) -> Result<usize, Refusal> {
+    fn changeable(&self, name: &[u8], protected_too: bool) -> Result<usize, Refusal> {
         let text = String::from_utf8_lossy(name);
         let index = self.index(&text).ok_or_else(|| Refusal::Unknown(one_line(&text)))?;
         let setting = &self.table[index];
         match setting.change {
-            Change::Live => Ok(index),
+            Change::Live | Change::Restart => Ok(index),
             Change::Protected if protected_too => Ok(index),
             Change::Protected => Err(refused(name, "can't set protected config")),
-            Change::Restart if self.holds(index, value) => Ok(index),
-            Change::Start | Change::Restart => Err(refused(name, "can't set immutable config")),
+            Change::Start => Err(refused(name, "can't set immutable config")),
         }
-    }
-
-    fn holds(&self, index: usize, text: &[u8]) -> bool {
-        let text = std::str::from_utf8(text).unwrap_or_default();
-        let read = self.table[index].read(text, &self.values[index]);
-        read.as_ref() == Ok(&self.values[index])
     }
 
     fn store(&mut self, index: usize, value: Value) {

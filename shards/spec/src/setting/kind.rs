@@ -144,7 +144,8 @@ impl Kind {
             Kind::Numbers { min, max, .. } => {
                 let number = |word: &&str| word.parse().ok().filter(|number| (min..=max).contains(number));
                 let numbers: Option<Vec<i64>> = words.iter().map(number).collect();
-                let refusal = || format!("elements must be between {min} and {max}.");
+                let refusal =
+                    || format!("Invalid oom-score-adj-values, elements must be between {min} and {max}.");
                 numbers.map(Value::Numbers).ok_or_else(refusal)
             }
             _ => unreachable!("kinds of one word are read by parse"),
@@ -300,7 +301,7 @@ fn save_points(words: &[&str]) -> Option<Value> {
 }
 
 fn output_limits(words: &[&str], before: &Value) -> Result<Value, String> {
-    if !words.len().is_multiple_of(4) || words.is_empty() {
+    if !words.len().is_multiple_of(4) {
         return Err("Wrong number of arguments in buffer limit configuration.".into());
     }
     let mut limits = match before {

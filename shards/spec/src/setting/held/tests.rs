@@ -94,7 +94,8 @@ fn values_are_read_and_shown_as_redis_does() {
     check("latency-tracking-info-percentiles", "50 99 99.9", "50 99 99.9");
     check("oom-score-adj-values", "1 -2 3", "1 -2 3");
     check("shutdown-on-sigterm", "now force", "now force");
-    check("bind", "127.0.0.1  -::1", "127.0.0.1 -::1");
+    check("bind", "127.0.0.1 -::1", "127.0.0.1 -::1");
+    check("save", "60  1", "!Invalid save parameters");
     check("slave-priority", "7", "7");
 }
 
