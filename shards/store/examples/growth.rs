@@ -1,8 +1,8 @@
 //! Grows a store to ten million keys of 16 + 16 bytes and prints what it costs: bytes an entry, the
 //! worst insert in CPU time, the time of a get. `cargo run --release -p corelane-store --example growth`.
 
-use std::time::Duration;
 use corelane_store::{Expiry, Hasher, Store};
+use std::time::Duration;
 
 const NOW: i64 = 1_700_000_000_000;
 

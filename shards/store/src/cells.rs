@@ -170,8 +170,7 @@ impl Cells {
         let size = old.size();
         let target = match (old.has_expiry(), expiry.is_some()) {
             (false, true) if old.form() == Form::Embedded && size + WORD > CELL_BYTES_MAX => {
-                let spilled = self.spill(handle, old, old.value_len());
-                return self.set_expiry(spilled, expiry);
+                return self.spill(handle, old.value_len(), expiry, old.is_raw());
             }
             (false, true) => {
                 let target = self.move_cell(handle, size, size + WORD, size);
@@ -217,7 +216,8 @@ impl Cells {
                 self.set_header(target, resized);
                 return target;
             }
-            return self.spill(handle, header, length);
+            let expiry = self.view(handle).expiry();
+            return self.spill(handle, length, expiry, true);
         }
         self.set_header(handle, header.with_raw());
         let before = self.buffer_mut(handle).capacity();
@@ -446,17 +446,16 @@ impl Cells {
         self.overwrite(handle, Draft { key: &key, payload, raw: true, expiry, access: header.access() })
     }
 
-    /// Moves an embedded value to the heap, with this length.
-    fn spill(&mut self, handle: Handle, header: Header, length: usize) -> Handle {
+    /// Moves an embedded value to the heap: with this length or this expiry it has no room in a cell.
+    fn spill(&mut self, handle: Handle, length: usize, expiry: Option<i64>, raw: bool) -> Handle {
         let view = self.view(handle);
-        let (key, expiry) = (view.key().to_vec(), view.expiry());
+        let key = view.key().to_vec();
         let Text::Bytes(bytes) = view.text() else { unreachable!("an embedded value is bytes") };
         let mut buffer = zeros(length);
         let kept = length.min(bytes.len());
         buffer[..kept].copy_from_slice(&bytes[..kept]);
-        let draft =
-            Draft { key: &key, payload: Payload::Buffer(buffer), raw: true, expiry, access: header.access() };
-        self.overwrite(handle, draft)
+        let access = view.header().access();
+        self.overwrite(handle, Draft { key: &key, payload: Payload::Buffer(buffer), raw, expiry, access })
     }
 }
 

@@ -23,6 +23,9 @@ pub struct Hasher(Inner);
 enum Inner {
     Ahash(RandomState),
     Siphash(SipHasher13),
+    /// Tests choose hashes, so as to make keys collide.
+    #[cfg(test)]
+    Chosen(fn(&[u8]) -> u64),
 }
 
 impl Hasher {
@@ -47,6 +50,8 @@ impl Hasher {
         match self.0 {
             Inner::Ahash(_) => HashFunction::Ahash,
             Inner::Siphash(_) => HashFunction::Siphash,
+            #[cfg(test)]
+            Inner::Chosen(_) => unreachable!("no test asks"),
         }
     }
 
@@ -60,7 +65,15 @@ impl Hasher {
                 hasher.finish()
             }
             Inner::Siphash(keyed) => keyed.hash(bytes),
+            #[cfg(test)]
+            Inner::Chosen(function) => function(bytes),
         }
+    }
+
+    /// A hasher under which a test knows what collides.
+    #[cfg(test)]
+    pub(crate) fn chosen(function: fn(&[u8]) -> u64) -> Hasher {
+        Hasher(Inner::Chosen(function))
     }
 }
 

@@ -37,6 +37,7 @@ fn value() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         4 => prop::collection::vec(any::<u8>(), 0..60),
         2 => any::<i64>().prop_map(|value| value.to_string().into_bytes()),
+        1 => (990usize..1024, any::<u8>()).prop_map(|(length, byte)| vec![byte; length]),
         1 => (0usize..1400, any::<u8>()).prop_map(|(length, byte)| vec![byte; length]),
     ]
 }

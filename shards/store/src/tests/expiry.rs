@@ -1,0 +1,127 @@
+//! Keys whose time has come.
+
+use super::{NOW, Random, store};
+use crate::{Expiry, Removal};
+
+#[test]
+fn a_key_is_there_until_its_millisecond_and_gone_at_it() {
+    let mut store = store();
+    store.set_until("k", "v", NOW + 5);
+    assert_eq!(store.look_at("k", NOW + 4), Some(("v".into(), "embstr")));
+    assert_eq!(store.len(0), 1);
+    assert_eq!(store.look_at("k", NOW + 5), None);
+    assert_eq!((store.len(0), store.volatile(0), store.counters().expired), (0, 0, 1));
+}
+
+#[test]
+fn removing_an_expired_key_says_it_was_not_there() {
+    let mut store = store();
+    store.set_until("k", "v", NOW);
+    assert!(!store.delete("k"));
+    assert!(store.is_empty(0));
+}
+
+#[test]
+fn an_expiry_can_be_set_changed_and_cleared_on_any_form() {
+    let mut store = store();
+    let long = "x".repeat(1010);
+    let huge = "y".repeat(5000);
+    let name = "n".repeat(700);
+    for (key, text) in [("a", "12"), ("b", "short"), ("c", &long), ("d", &huge), (name.as_str(), "v")] {
+        store.set(key, text);
+        for expiry in [Some(NOW + 1), Some(NOW + 2), None, None, Some(NOW + 3)] {
+            let hashed = store.key(key.as_bytes());
+            assert!(store.set_expiry(0, hashed, expiry));
+            assert_eq!(store.find(0, hashed, NOW).unwrap().expiry(), expiry);
+            assert_eq!(store.look(key).unwrap().0, text);
+            store.check();
+        }
+    }
+    assert_eq!(store.volatile(0), 5);
+    let nowhere = store.key(b"nowhere");
+    assert!(!store.set_expiry(0, nowhere, None));
+}
+
+#[test]
+fn setting_keeps_replaces_or_drops_the_expiry() {
+    let mut store = store();
+    let key = store.key(b"k");
+    store.set_text(0, key, b"1", Expiry::At(NOW + 9));
+    store.set_text(0, key, b"some text", Expiry::Keep);
+    assert_eq!(store.find(0, key, NOW).unwrap().expiry(), Some(NOW + 9));
+    store.set_int(0, key, 5, Expiry::At(NOW + 20));
+    assert_eq!(store.find(0, key, NOW).unwrap().expiry(), Some(NOW + 20));
+    store.append(0, key, b"6");
+    store.write_range(0, key, 5, b"x");
+    assert_eq!(store.find(0, key, NOW).unwrap().expiry(), Some(NOW + 20));
+    store.set_text(0, key, b"v", Expiry::None);
+    assert_eq!(store.find(0, key, NOW).unwrap().expiry(), None);
+    assert_eq!(store.volatile(0), 0);
+}
+
+#[test]
+fn slices_remove_all_that_has_expired_and_nothing_else() {
+    let mut store = store();
+    let mut random = Random(1);
+    let mut due = 0;
+    for number in 0..2000 {
+        let db = random.below(16) as usize;
+        let name = format!("k{number}");
+        let key = store.key(name.as_bytes());
+        let expiry = match random.below(3) {
+            0 => Expiry::None,
+            1 => Expiry::At(NOW + 1),
+            _ => Expiry::At(NOW),
+        };
+        due += u64::from(expiry == Expiry::At(NOW));
+        store.set_text(db, key, b"v", expiry);
+    }
+    let mut slices = 0;
+    loop {
+        let report = store.expire_slice(NOW, 10);
+        slices += 1;
+        assert!(report.buckets <= 10);
+        if report.finished {
+            break;
+        }
+    }
+    store.check();
+    assert!(slices > 10, "the work came in slices");
+    assert_eq!(store.counters().expired, due);
+    assert_eq!((0..16).map(|db| store.len(db)).sum::<usize>() as u64, 2000 - due);
+}
+
+#[test]
+fn a_store_without_volatile_keys_is_walked_in_one_slice() {
+    let mut store = store();
+    (0..1000).for_each(|number| store.set(&number.to_string(), "v"));
+    let report = store.expire_slice(NOW, 16);
+    assert_eq!((report.buckets, report.finished), (0, true));
+}
+
+#[test]
+fn removals_are_logged_while_they_are_watched() {
+    let mut store = store();
+    store.set_until("a", "v", NOW);
+    assert_eq!(store.look("a"), None);
+    assert_eq!(store.take_removals(), []);
+    store.watch_removals(true);
+    store.set_until("b", "v", NOW);
+    store.set_until("c", "v", NOW);
+    assert_eq!(store.look("b"), None);
+    while !store.expire_slice(NOW, 100).finished {}
+    let removal = |key: &str| Removal { db: 0, key: key.as_bytes().into() };
+    assert_eq!(store.take_removals(), [removal("b"), removal("c")]);
+    assert_eq!(store.take_removals(), []);
+}
+
+#[test]
+fn the_access_clock_counts_idle_seconds() {
+    let mut store = store();
+    store.set("k", "v");
+    let key = store.key(b"k");
+    assert_eq!(store.find(0, key, NOW).unwrap().idle_s(NOW), 0);
+    assert_eq!(store.find_untouched(0, key, NOW + 7000).unwrap().idle_s(NOW + 7000), 7);
+    assert_eq!(store.find_untouched(0, key, NOW + 9000).unwrap().idle_s(NOW + 9000), 9);
+    assert_eq!(store.find(0, key, NOW + 9000).unwrap().idle_s(NOW + 9000), 0);
+}
