@@ -93,68 +93,13 @@ pub struct Options {
 
 /// The command line's grammar.
 pub fn command() -> Command {
-    let value = |id: &'static str, name: &'static str, help: &'static str| {
-        Arg::new(id).value_name(name).help(help).allow_hyphen_values(true)
-    };
-    let flag = |id: &'static str, help: &'static str| Arg::new(id).action(ArgAction::SetTrue).help(help);
-    let seconds = value_parser!(f64);
     Command::new("corelane cli")
         .about("Talk to a server: run one command, or read commands interactively")
         .override_usage("corelane cli [OPTIONS] [COMMAND [ARG...]]")
         .disable_help_flag(true)
         .disable_version_flag(true)
-        .args([
-            value("host", "HOST", "Host name or address").short('h').default_value("127.0.0.1"),
-            value("port", "PORT", "Port").short('p').default_value("6379").value_parser(value_parser!(u16)),
-            value("socket", "PATH", "Unix socket, instead of host and port").short('s'),
-            value("uri", "URI", "redis://[USER:PASSWORD@]HOST[:PORT][/DB]").short('u'),
-            value("timeout", "SECONDS", "Time to connect in").short('t').value_parser(seconds),
-            value("password", "PASSWORD", "Password; REDISCLI_AUTH in the environment is safer")
-                .short('a')
-                .long("pass"),
-            value("user", "NAME", "User, with a password").long("user"),
-            flag("no-auth-warning", "No warning about a password on the command line")
-                .long("no-auth-warning"),
-            value("db", "DB", "Database").short('n').default_value("0").value_parser(value_parser!(u32)),
-            flag("resp2", "Speak RESP2").short('2').conflicts_with("resp3"),
-            flag("resp3", "Speak RESP3").short('3'),
-            value("repeat", "TIMES", "Run the command so often; -1 for ever")
-                .short('r')
-                .default_value("1")
-                .value_parser(value_parser!(i64)),
-            value("interval", "SECONDS", "Wait between repetitions, scans and samples")
-                .short('i')
-                .value_parser(value_parser!(f64)),
-            flag("stdin", "Read the last argument from standard input").short('x').conflicts_with("tag"),
-            value("tag", "TAG", "Read the argument that is TAG from standard input").short('X'),
-            flag("quoted-input", "Arguments are quoted strings").long("quoted-input"),
-            flag("cluster", "Follow MOVED and ASK").short('c'),
-            flag("errors", "Exit with an error where the command fails").short('e'),
-        ])
-        .args([
-            flag("raw", "Write replies raw (the default where output is no terminal)").long("raw"),
-            flag("no-raw", "Write replies for people").long("no-raw"),
-            flag("csv", "Write replies as CSV").long("csv"),
-            flag("json", "Write replies as JSON; speaks RESP3 unless -2").long("json"),
-            flag("quoted-json", "Write replies as JSON of ASCII alone").long("quoted-json"),
-            value("bulk-delimiter", "TEXT", "Between elements of a raw reply").short('d').default_value("\n"),
-            value("command-delimiter", "TEXT", "After each raw reply").short('D').default_value("\n"),
-            value("show-pushes", "yes|no", "Show RESP3 push messages").long("show-pushes"),
-            flag("pipe", "Send raw protocol from standard input").long("pipe"),
-            value("pipe-timeout", "SECONDS", "Wait for the last reply; 0 for ever")
-                .long("pipe-timeout")
-                .default_value("30")
-                .value_parser(value_parser!(u64)),
-            flag("scan", "List keys by SCAN").long("scan"),
-            value("pattern", "GLOB", "Keys to list").long("pattern"),
-            value("quoted-pattern", "GLOB", "The same as a quoted string").long("quoted-pattern"),
-            value("count", "N", "COUNT of each SCAN").long("count").value_parser(value_parser!(u64)),
-            flag("stat", "Print figures of the server continually").long("stat"),
-            flag("latency", "Measure round trips").long("latency"),
-            flag("latency-history", "The same, with a line each interval (15 s)").long("latency-history"),
-            Arg::new("help").long("help").action(ArgAction::Help).help("Print this help"),
-            flag("version", "Print the version").long("version").short('v'),
-        ])
+        .args(conversation())
+        .args(output_and_modes())
         .arg(
             Arg::new("command")
                 .value_name("COMMAND")
@@ -163,6 +108,75 @@ pub fn command() -> Command {
                 .value_parser(value_parser!(OsString))
                 .help("A command with its arguments"),
         )
+}
+
+/// An option with a value.
+fn value(id: &'static str, name: &'static str, help: &'static str) -> Arg {
+    Arg::new(id).value_name(name).help(help).allow_hyphen_values(true)
+}
+
+/// An option without.
+fn flag(id: &'static str, help: &'static str) -> Arg {
+    Arg::new(id).action(ArgAction::SetTrue).help(help)
+}
+
+/// Where to, as whom, what and how often.
+fn conversation() -> Vec<Arg> {
+    vec![
+        value("host", "HOST", "Host name or address").short('h').default_value("127.0.0.1"),
+        value("port", "PORT", "Port").short('p').default_value("6379").value_parser(value_parser!(u16)),
+        value("socket", "PATH", "Unix socket, instead of host and port").short('s'),
+        value("uri", "URI", "redis://[USER:PASSWORD@]HOST[:PORT][/DB]").short('u'),
+        value("timeout", "SECONDS", "Time to connect in").short('t').value_parser(value_parser!(f64)),
+        value("password", "PASSWORD", "Password; REDISCLI_AUTH in the environment is safer")
+            .short('a')
+            .long("pass"),
+        value("user", "NAME", "User, with a password").long("user"),
+        flag("no-auth-warning", "No warning about a password on the command line").long("no-auth-warning"),
+        value("db", "DB", "Database").short('n').default_value("0").value_parser(value_parser!(u32)),
+        flag("resp2", "Speak RESP2").short('2').conflicts_with("resp3"),
+        flag("resp3", "Speak RESP3").short('3'),
+        value("repeat", "TIMES", "Run the command so often; -1 for ever")
+            .short('r')
+            .default_value("1")
+            .value_parser(value_parser!(i64)),
+        value("interval", "SECONDS", "Wait between repetitions, scans and samples")
+            .short('i')
+            .value_parser(value_parser!(f64)),
+        flag("stdin", "Read the last argument from standard input").short('x').conflicts_with("tag"),
+        value("tag", "TAG", "Read the argument that is TAG from standard input").short('X'),
+        flag("quoted-input", "Arguments are quoted strings").long("quoted-input"),
+        flag("cluster", "Follow MOVED and ASK").short('c'),
+        flag("errors", "Exit with an error where the command fails").short('e'),
+    ]
+}
+
+/// How replies are written, and what to do other than run commands.
+fn output_and_modes() -> Vec<Arg> {
+    vec![
+        flag("raw", "Write replies raw (the default where output is no terminal)").long("raw"),
+        flag("no-raw", "Write replies for people").long("no-raw"),
+        flag("csv", "Write replies as CSV").long("csv"),
+        flag("json", "Write replies as JSON; speaks RESP3 unless -2").long("json"),
+        flag("quoted-json", "Write replies as JSON of ASCII alone").long("quoted-json"),
+        value("bulk-delimiter", "TEXT", "Between elements of a raw reply").short('d').default_value("\n"),
+        value("command-delimiter", "TEXT", "After each raw reply").short('D').default_value("\n"),
+        value("show-pushes", "yes|no", "Show RESP3 push messages").long("show-pushes"),
+        flag("pipe", "Send raw protocol from standard input").long("pipe"),
+        value("pipe-timeout", "SECONDS", "Wait for the last reply; 0 for ever")
+            .long("pipe-timeout")
+            .default_value("30")
+            .value_parser(value_parser!(u64)),
+        flag("scan", "List keys by SCAN").long("scan"),
+        value("pattern", "GLOB", "Keys to list").long("pattern"),
+        value("quoted-pattern", "GLOB", "The same as a quoted string").long("quoted-pattern"),
+        value("count", "N", "COUNT of each SCAN").long("count").value_parser(value_parser!(u64)),
+        flag("stat", "Print figures of the server continually").long("stat"),
+        flag("latency", "Measure round trips").long("latency"),
+        flag("latency-history", "The same, with a line each interval (15 s)").long("latency-history"),
+        Arg::new("help").long("help").action(ArgAction::Help).help("Print this help"),
+        flag("version", "Print the version").long("version").short('v'),
+    ]
 }
 
 /// Reads the words; the first stands for the program's name.

@@ -102,7 +102,8 @@ impl Config {
                     words: vec![value],
                     place: Place::Environment(variable),
                 }),
-                None if is_service_link(rest) => {}
+                // The client's own variables are none of ours.
+                None if is_service_link(rest) || rest.starts_with("CLI_") => {}
                 None => self.warnings.push(format!("{variable} names no setting: not used")),
             }
         }

@@ -20,6 +20,7 @@ pub(super) const GROUP: &[Setting] = &[
         "5",
         "Keys looked at for an eviction",
     )
+    .pending()
     .live(|live, value| live.maxmemory_samples = value.count32()),
     Setting::new(
         "maxmemory-eviction-tenacity",
@@ -27,6 +28,7 @@ pub(super) const GROUP: &[Setting] = &[
         "10",
         "Effort of an eviction run before clients are served again",
     )
+    .pending()
     .live(|live, value| live.maxmemory_eviction_tenacity = value.count32()),
     Setting::new(
         "maxmemory-clients",
@@ -37,6 +39,7 @@ pub(super) const GROUP: &[Setting] = &[
     .accepted()
     .apply(|live, value| live.maxmemory_clients = value.number()),
     Setting::new("lfu-log-factor", Kind::Integer { min: 0, max: COUNT32 }, "10", "Slope of the LFU counter")
+        .pending()
         .live(|live, value| live.lfu_log_factor = value.count32()),
     Setting::new(
         "lfu-decay-time",
@@ -48,14 +51,19 @@ pub(super) const GROUP: &[Setting] = &[
     Setting::new("active-expire-effort", Kind::Integer { min: 1, max: 10 }, "1", "Effort of active expiry")
         .live(|live, value| live.active_expire_effort = value.count32()),
     Setting::new("lazyfree-lazy-eviction", Kind::Bool, "no", "Free evicted values in slices")
+        .pending()
         .live(|live, value| live.lazyfree.eviction = value.flag()),
     Setting::new("lazyfree-lazy-expire", Kind::Bool, "no", "Free expired values in slices")
+        .pending()
         .live(|live, value| live.lazyfree.expire = value.flag()),
     Setting::new("lazyfree-lazy-server-del", Kind::Bool, "no", "Free overwritten values in slices")
+        .pending()
         .live(|live, value| live.lazyfree.server_del = value.flag()),
     Setting::new("lazyfree-lazy-user-del", Kind::Bool, "no", "DEL behaves as UNLINK")
+        .pending()
         .live(|live, value| live.lazyfree.user_del = value.flag()),
     Setting::new("lazyfree-lazy-user-flush", Kind::Bool, "no", "FLUSHALL and FLUSHDB behave as with ASYNC")
+        .pending()
         .live(|live, value| live.lazyfree.user_flush = value.flag()),
     Setting::new(
         "activerehashing",

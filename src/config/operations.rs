@@ -17,8 +17,10 @@ pub(super) const GROUP: &[Setting] = &[
         "10000",
         "Microseconds; -1 for none",
     )
+    .pending()
     .live(|live, value| live.slowlog_slower_than_us = value.number()),
     Setting::new("slowlog-max-len", COUNTED, "128", "Entries of the slow log")
+        .pending()
         .live(|live, value| live.slowlog_max_len = value.count()),
     Setting::new(
         "latency-monitor-threshold",
@@ -26,6 +28,7 @@ pub(super) const GROUP: &[Setting] = &[
         "0",
         "Milliseconds from which events are recorded; 0 for none",
     )
+    .pending()
     .live(|live, value| live.latency_monitor_threshold_ms = value.count()),
     Setting::new("latency-tracking", Kind::Bool, "yes", "Keep latency histograms by command")
         .live(|live, value| live.latency_tracking = value.flag()),
@@ -35,6 +38,7 @@ pub(super) const GROUP: &[Setting] = &[
         "50 99 99.9",
         "Percentiles that INFO shows",
     )
+    .pending()
     .live(|live, value| {
         if let Value::Percentiles(list) = value {
             live.latency_percentiles.clone_from(list);
@@ -53,6 +57,7 @@ pub(super) const GROUP: &[Setting] = &[
         "5000",
         "Milliseconds after which a script makes the server answer BUSY; 0 for never",
     )
+    .pending()
     .alias("lua-time-limit")
     .live(|live, value| live.busy_reply_threshold_ms = value.count()),
     Setting::new(
@@ -64,6 +69,7 @@ pub(super) const GROUP: &[Setting] = &[
     .effect(Effect::AcceptedOnly)
     .hidden(),
     Setting::new("notify-keyspace-events", Kind::Events, "", "Classes of events to publish; empty for none")
+        .pending()
         .live(|live, value| {
             live.notify_events = match value {
                 Value::Events(events) => *events,
@@ -71,8 +77,10 @@ pub(super) const GROUP: &[Setting] = &[
             }
         }),
     Setting::new("tracking-table-max-keys", COUNTED, "1000000", "Keys remembered for client-side caching")
+        .pending()
         .live(|live, value| live.tracking_table_max_keys = value.count()),
     Setting::new("acllog-max-len", COUNTED, "128", "Entries of ACL LOG")
+        .pending()
         .live(|live, value| live.acllog_max_len = value.count()),
     Setting::new(
         "acl-pubsub-default",
@@ -80,11 +88,13 @@ pub(super) const GROUP: &[Setting] = &[
         "resetchannels",
         "Channels of a new user",
     )
+    .pending()
     .live(|live, value| live.acl_pubsub_default = PubsubDefault::at(value.choice())),
     Setting::new("aclfile", Kind::Text, "", "File of users").default_only(),
     Setting::new("enable-debug-command", Kind::Choice(Permit::NAMES), "no", "Who may use DEBUG")
         .apply(|live, value| live.enable_debug_command = Permit::at(value.choice())),
     Setting::new("enable-module-command", Kind::Choice(Permit::NAMES), "no", "Who may use MODULE")
+        .pending()
         .apply(|live, value| live.enable_module_command = Permit::at(value.choice())),
     Setting::new(
         "enable-protected-configs",

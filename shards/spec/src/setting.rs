@@ -124,6 +124,13 @@ impl Setting {
         self
     }
 
+    /// What it governs is not built yet: it is kept and shown, and written where the data path will
+    /// read it. Whoever builds that takes this mark away.
+    pub const fn pending(mut self) -> Self {
+        self.effect = Effect::AcceptedOnly;
+        self
+    }
+
     /// Whether it acts.
     pub const fn effect(mut self, effect: Effect) -> Self {
         self.effect = effect;
