@@ -77,9 +77,14 @@ impl UringPoller {
     /// # Errors
     /// Why io_uring cannot be used here.
     pub fn new(listeners: Vec<OwnedFd>, options: SocketOptions) -> Result<UringPoller, UringDenied> {
-        let BroughtUp { ring, buffers, description } = setup::bring_up(&options)?;
+        Ok(UringPoller::over(setup::bring_up(&options)?, listeners, options))
+    }
+
+    /// A poller over a ring that was brought up.
+    pub(crate) fn over(found: BroughtUp, listeners: Vec<OwnedFd>, options: SocketOptions) -> UringPoller {
+        let BroughtUp { ring, buffers, description } = found;
         let lender = Lender::new(options.chunk_bytes, options.send_chunks, options.send_chunks_per_link);
-        Ok(UringPoller {
+        UringPoller {
             ring,
             buffers,
             lender,
@@ -102,7 +107,7 @@ impl UringPoller {
             pausing: false,
             messages: Vec::new(),
             scratch: Vec::with_capacity(HARVEST_MAX),
-        })
+        }
     }
 
     /// Which ring was brought up, such as `io_uring (defer-taskrun, 1024/4096, 256x16KiB buffers)`.

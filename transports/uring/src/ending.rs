@@ -77,6 +77,7 @@ impl UringPoller {
     /// Closes the descriptor and tells of it.
     pub(crate) fn bury(&mut self, id: LinkId, events: &mut Vec<Event>) {
         let Some(link) = self.links.remove(id) else { return };
+        assert!(!link.is_busy(), "the kernel is done with a finished link");
         let why = link.ending.map_or(Why::Ours, |ending| ending.why);
         drop(link);
         self.stats.syscalls += 1;

@@ -5,6 +5,8 @@
 mod accept;
 mod datapath;
 mod ending;
+#[cfg(test)]
+mod lesser;
 mod link;
 mod park;
 mod receive;

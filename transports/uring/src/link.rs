@@ -66,10 +66,10 @@ impl Link {
     }
 
     /// The house may still use it: it was not closed by us, nor has it failed. A peer that hung up in
-    /// order still gets its answers.
+    /// order still gets its answers, until all that was submitted is sent.
     #[inline]
     pub(crate) fn is_open(&self) -> bool {
-        self.ending.is_none_or(|ending| ending.why == Why::Peer && ending.how == Close::Drain)
+        !self.buried && self.ending.is_none_or(|ending| ending.why == Why::Peer && ending.how == Close::Drain)
     }
 
     /// The kernel holds an operation of it.

@@ -52,7 +52,7 @@ impl UringDenied {
 
 /// Kinds of rings, best first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Mode {
+pub(crate) enum Mode {
     /// Completions are worked out when this thread asks, and a flag says that it should.
     Defer { submission_array: bool },
     /// Completions are worked out at any system call, and a flag says that one is due.
@@ -134,7 +134,7 @@ pub(crate) fn bring_up(options: &SocketOptions) -> Result<BroughtUp, UringDenied
     Err(denied.expect("at least one ring was tried"))
 }
 
-fn try_ring(
+pub(crate) fn try_ring(
     mode: Mode,
     entries: u32,
     options: &SocketOptions,
@@ -205,5 +205,25 @@ fn register_napi(ring: &Ring, options: &SocketOptions) -> String {
     match ring.inner().submitter().register_napi(&mut napi) {
         Ok(()) => format!(", napi {us} us"),
         Err(error) => format!(", no napi: {error}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_errno_is_explained() {
+        for (errno, word) in [
+            (libc::EPERM, "seccomp"),
+            (libc::ENOSYS, "no io_uring"),
+            (libc::ENOMEM, "RLIMIT_MEMLOCK"),
+            (libc::EINVAL, "too old"),
+            (libc::EMFILE, "descriptor"),
+        ] {
+            let denied = UringDenied::from(&io::Error::from_raw_os_error(errno), "setup");
+            assert_eq!(denied.errno, errno);
+            assert!(denied.to_string().contains(word), "{denied}");
+        }
     }
 }
