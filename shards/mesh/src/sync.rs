@@ -36,3 +36,16 @@ impl<T> UnsafeCell<T> {
         write(self.0.get())
     }
 }
+
+/// A relaxed load by a thread that will store to the same atomic.
+///
+/// Searching interleavings, loom 0.7 remembers one access per atomic: a thread's own load hides another
+/// thread's earlier load from the store that follows, and then the two are never tried the other way round. An
+/// add of nothing reads the same and hides nothing.
+#[inline(always)]
+pub(crate) fn peek(atomic: &AtomicU64) -> u64 {
+    #[cfg(loom)]
+    return atomic.fetch_add(0, Ordering::Relaxed);
+    #[cfg(not(loom))]
+    atomic.load(Ordering::Relaxed)
+}

@@ -128,23 +128,27 @@ impl Decoder {
     fn skip(&mut self, reply: &[u8]) -> Result<bool, Malformed> {
         loop {
             let rest = &reply[self.done..];
+            match rest.first() {
+                Some(kind) if !b"+-:_,#($=!*~>%|".contains(kind) => return Err(Malformed::Kind(*kind)),
+                Some(_) => {}
+                None => return Ok(false),
+            }
             let Some(end) = rest[self.scanned..].iter().position(|&byte| byte == b'\n') else {
                 self.scanned = rest.len();
                 return Ok(false);
             };
             let end = self.scanned + end;
             let line = rest[..end].strip_suffix(b"\r").ok_or(Malformed::Ending)?;
-            let (&kind, text) = line.split_first().ok_or(Malformed::Kind(b'\r'))?;
+            let (kind, text) = (line[0], &line[1..]);
             let mut size = end + 1;
             let mut elements = 0;
             match kind {
-                b'+' | b'-' | b':' | b'_' | b',' | b'#' | b'(' => {}
                 b'$' | b'=' | b'!' => size += length(text)?.map_or(0, |len| len + 2),
                 b'*' | b'~' | b'>' => elements = length(text)?.unwrap_or(0),
                 b'%' => elements = 2 * length(text)?.unwrap_or(0),
                 // The reply that attributes speak of comes behind them.
                 b'|' => elements = 2 * length(text)?.unwrap_or(0) + 1,
-                other => return Err(Malformed::Kind(other)),
+                _ => {}
             }
             if rest.len() < size {
                 self.scanned = end;
@@ -208,7 +212,6 @@ impl<'a> Builder<'a> {
             b'$' => self.string(text)?.map_or(Value::Null, |bytes| Value::Bulk(bytes.to_vec())),
             b'!' => Value::Error(lossy(self.string(text)?.unwrap_or(b""))),
             b'=' => match self.string(text)? {
-                Some([kind @ .., b':']) if kind.len() == 3 => Value::Verbatim(lossy(kind), Vec::new()),
                 Some([a, b, c, b':', text @ ..]) => Value::Verbatim(lossy(&[*a, *b, *c]), text.to_vec()),
                 Some(_) => return Err(Malformed::Ending),
                 None => Value::Null,
