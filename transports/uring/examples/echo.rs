@@ -63,6 +63,7 @@ fn over_uring(listener: OwnedFd, pong: bool, spin: bool) {
                 Event::Closed(..) if poller.links() == 0 => {
                     println!("cpu {:.3} s, {} system calls", cpu_seconds(), poller.stats().syscalls);
                 }
+                Event::Ended(link) => poller.close(link, Close::Drain),
                 Event::Opened(..) | Event::Closed(..) | Event::Writable(_) => {}
             }
         }

@@ -43,8 +43,6 @@ pub struct UringPoller {
     pub(crate) outbox: Vec<LinkId>,
     /// Operations to be asked back.
     pub(crate) cancels: Vec<(Kind, LinkId)>,
-    /// Links whose peer hung up since the last poll.
-    pub(crate) grace: Vec<LinkId>,
     /// Links that are over: `Closed` is due.
     pub(crate) finished: Vec<LinkId>,
     /// What `park` harvested and the next `poll` tells.
@@ -98,7 +96,6 @@ impl UringPoller {
             starved: VecDeque::new(),
             outbox: Vec::new(),
             cancels: Vec::new(),
-            grace: Vec::new(),
             finished: Vec::new(),
             early: VecDeque::new(),
             watched: Vec::new(),
@@ -120,7 +117,6 @@ impl UringPoller {
     pub(crate) fn has_chores(&self) -> bool {
         !self.early.is_empty()
             || !self.finished.is_empty()
-            || !self.grace.is_empty()
             || self.lender.tellable() > 0
     }
 
@@ -172,9 +168,6 @@ impl UringPoller {
     fn do_chores(&mut self, budget: usize, events: &mut Vec<Event>) {
         let most = budget.min(self.early.len());
         events.extend(self.early.drain(..most));
-        for id in std::mem::take(&mut self.grace) {
-            self.end_grace(id);
-        }
         for _ in 0..budget.saturating_sub(most) {
             let Some(id) = self.finished.pop() else { break };
             self.bury(id, events);
@@ -364,7 +357,8 @@ impl Poller for UringPoller {
     }
 
     fn close(&mut self, link: LinkId, how: Close) {
-        self.end(link, Why::Ours, how);
+        let ended = self.links.find(link).is_some_and(|state| state.ended);
+        self.end(link, if ended && how == Close::Drain { Why::Peer } else { Why::Ours }, how);
     }
 
     fn throttle(&mut self, link: LinkId, stop: bool) {

@@ -17,18 +17,10 @@ impl UringPoller {
     /// Begins the end of a link, or makes it harsher. `Closed` follows once nothing is in flight.
     pub(crate) fn end(&mut self, id: LinkId, why: Why, how: Close) {
         let Some(link) = self.links.find(id) else { return };
-        let grace = why == Why::Peer && how == Close::Drain;
         match &mut link.ending {
-            None => link.ending = Some(Ending { why, how, grace }),
+            None => link.ending = Some(Ending { why, how }),
             Some(ending) if ending.how == Close::Abort => {}
-            Some(ending) => {
-                // We close what the peer has half closed: nothing more is to be submitted.
-                if why == Why::Ours {
-                    ending.why = why;
-                }
-                ending.grace = false;
-                ending.how = how;
-            }
+            Some(ending) => ending.how = how,
         }
         if how == Close::Abort {
             if link.sending == 0 {
@@ -48,11 +40,7 @@ impl UringPoller {
             Receive::Queued | Receive::Starved => link.receive = Receive::Idle,
             Receive::Idle | Receive::Cancelling => {}
         }
-        if grace {
-            self.grace.push(id);
-        } else {
-            self.settle(id);
-        }
+        self.settle(id);
     }
 
     /// Marks a link as over if nothing is in flight or owed.
@@ -63,14 +51,6 @@ impl UringPoller {
         {
             link.buried = true;
             self.finished.push(id);
-        }
-    }
-
-    /// The peer hung up at an earlier poll, so the answers to its last words are submitted by now.
-    pub(crate) fn end_grace(&mut self, id: LinkId) {
-        if let Some(ending) = self.links.find(id).and_then(|link| link.ending.as_mut()) {
-            ending.grace = false;
-            self.settle(id);
         }
     }
 

@@ -25,8 +25,6 @@ pub(crate) enum Receive {
 pub(crate) struct Ending {
     pub(crate) why: Why,
     pub(crate) how: Close,
-    /// The peer has hung up in this tick: answers to its last words may still come.
-    pub(crate) grace: bool,
 }
 
 /// A connection.
@@ -34,6 +32,8 @@ pub(crate) struct Link {
     pub(crate) fd: OwnedFd,
     pub(crate) receive: Receive,
     pub(crate) throttled: bool,
+    /// The peer has sent its last; it may still listen.
+    pub(crate) ended: bool,
     /// Chunks submitted and unsent.
     pub(crate) queue: SendQueue,
     /// Bytes at the front of the queue that the kernel is reading; 0 when no send is in flight.
@@ -55,6 +55,7 @@ impl Link {
             fd,
             receive: Receive::Idle,
             throttled: false,
+            ended: false,
             queue: SendQueue::default(),
             sending: 0,
             message: None,
@@ -65,11 +66,10 @@ impl Link {
         }
     }
 
-    /// The house may still use it: it was not closed by us, nor has it failed. A peer that hung up in
-    /// order still gets its answers, until all that was submitted is sent.
+    /// The house may still use it: it was not closed by us, nor has it failed.
     #[inline]
     pub(crate) fn is_open(&self) -> bool {
-        !self.buried && self.ending.is_none_or(|ending| ending.why == Why::Peer && ending.how == Close::Drain)
+        self.ending.is_none()
     }
 
     /// The kernel holds an operation of it.
@@ -80,6 +80,6 @@ impl Link {
 
     /// Nothing is in flight or owed: the descriptor may be closed.
     pub(crate) fn is_finished(&self) -> bool {
-        self.ending.is_some_and(|ending| !ending.grace) && self.queue.is_empty() && !self.is_busy()
+        self.ending.is_some() && self.queue.is_empty() && !self.is_busy()
     }
 }

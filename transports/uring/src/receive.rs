@@ -42,7 +42,10 @@ impl UringPoller {
             }
             // Multishot may end at any time, with bytes or without.
             ..0 | libc::ENOBUFS | libc::ECANCELED | libc::EINTR | libc::EAGAIN => self.want_receive(id),
-            0 => self.end(id, Why::Peer, Close::Drain),
+            0 => {
+                link.ended = true;
+                events.push(Event::Ended(id));
+            }
             errno => self.end(id, Why::Error(errno), Close::Abort),
         }
     }
@@ -52,6 +55,7 @@ impl UringPoller {
         if let Some(link) = self.links.find(id)
             && link.receive == Receive::Idle
             && !link.throttled
+            && !link.ended
             && link.ending.is_none()
         {
             link.receive = Receive::Queued;

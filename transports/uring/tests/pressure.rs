@@ -2,7 +2,7 @@
 
 use corelane_uring::UringPoller;
 use port::sockets::{ListenOn, SocketOptions, listen, local_address};
-use port::{Address, Event, LinkId, Poller};
+use port::{Address, Close, Event, LinkId, Poller};
 use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -42,6 +42,7 @@ impl Echo {
                     touched.push(link);
                 }
                 Event::Writable(link) => touched.push(link),
+                Event::Ended(link) => poller.close(link, Close::Drain),
                 Event::Closed(link, _) => {
                     self.closed += 1;
                     self.unsent.remove(&link);
