@@ -18,13 +18,16 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 use store::{Hasher, Store};
 use telemetry::Block;
 
-/// Parcels that a ring between two shards holds.
+/// Parcels that a ring between two shards holds, and what all rings to one shard hold together at most:
+/// with many shards each ring is smaller.
 const RING_PARCELS: usize = 1024;
+const INBOX_PARCELS: usize = 16 * 1024;
 
 /// What reaches the thread that looks after the house.
 #[derive(Debug)]
@@ -73,6 +76,7 @@ struct Plan {
     hasher: Hasher,
     seed: u64,
     idle: Idle,
+    empty_cores: Arc<AtomicUsize>,
 }
 
 /// Starts the server and looks after it until it ends. The process's exit code.
@@ -108,13 +112,14 @@ pub fn serve(config: Config) -> Result<(), String> {
 fn rings(shards: usize) -> (Vec<Vec<Option<Sender<Parcel>>>>, Vec<Vec<Receiver<Parcel>>>) {
     let mut senders: Vec<Vec<Option<Sender<Parcel>>>> = (0..shards).map(|_| Vec::new()).collect();
     let mut inboxes: Vec<Vec<Receiver<Parcel>>> = (0..shards).map(|_| Vec::new()).collect();
+    let capacity = (INBOX_PARCELS / shards).next_power_of_two().min(RING_PARCELS);
     for from in 0..shards {
         for to in 0..shards {
             if from == to {
                 senders[from].push(None);
                 continue;
             }
-            let (sender, receiver) = mesh::ring(RING_PARCELS);
+            let (sender, receiver) = mesh::ring(capacity);
             senders[from].push(Some(sender));
             inboxes[to].push(receiver);
         }
@@ -145,6 +150,7 @@ fn start(
     let alone = topology.may_spin(shards);
     let pin = config.settings.value("pin").flag();
     let mut goes = Vec::new();
+    let empty_cores = Arc::new(AtomicUsize::new(0));
     for (index, ((senders, inboxes), listeners)) in
         senders.into_iter().zip(inboxes).zip(doors.listeners).enumerate()
     {
@@ -169,6 +175,7 @@ fn start(
             hasher: secrets.hasher.clone(),
             seed: secrets.seed.wrapping_add(index as u64),
             idle: Idle::new(config.settings.live.poll, alone, config.settings.value("poll-spin-us").count()),
+            empty_cores: empty_cores.clone(),
         };
         let (go, wait) = mpsc::channel::<()>();
         goes.push(go);
@@ -265,6 +272,7 @@ fn build(plan: Plan) -> Result<(Core, String, String), String> {
         requests: plan.requests,
         blocks: plan.blocks,
         idle: plan.idle,
+        empty_cores: plan.empty_cores,
     });
     let place = plan.cpu.map_or("not pinned".to_owned(), |cpu| format!("CPU {cpu}"));
     Ok((core, chosen.driver, format!("{place}, {}", chosen.story)))

@@ -48,6 +48,9 @@ impl Shard {
             return;
         };
         session.state.active_ms = now.ms();
+        if session.choked && session.hold == Hold::None {
+            session.hold = Hold::Choked;
+        }
         if session.state.closing {
             // What comes behind a last command is not read.
         } else if session.hold == Hold::None && session.tail.is_empty() {
@@ -95,7 +98,7 @@ impl Shard {
             session.throttled = stop;
             out.throttle(conn, stop);
         }
-        if session.state.closing && session.waiting() == 0 && session.hold == Hold::None {
+        if (session.state.closing || session.ended) && session.waiting() == 0 && session.hold == Hold::None {
             out.close(conn, true);
         }
         self.sessions.put(conn, session);
@@ -132,7 +135,11 @@ impl Shard {
             let stop = self.parse(session, bytes, &mut at, &mut batch);
             if let Some(held_at) = self.run_batch(conn, session, bytes, &batch, out) {
                 session.parser.restart();
-                session.lookahead = LOOKAHEAD_HELD;
+                // Frames parsed in vain are parsed again: fewer at a time, unless all of them travelled.
+                session.lookahead = match held_at {
+                    Some(_) => LOOKAHEAD_HELD,
+                    None => (session.lookahead * 2).min(LOOKAHEAD_MAX),
+                };
                 at = held_at.unwrap_or(at);
                 if let (None, Stop::Inline(start)) = (held_at, &stop) {
                     at = *start as usize;
@@ -207,7 +214,7 @@ impl Shard {
         let Some(mut entry) = self.catalog.find(args.get(0)) else {
             return;
         };
-        if entry.is_container() && args.len() > 1 {
+        if !entry.subcommands.is_empty() && args.len() > 1 {
             match self.catalog.subcommand(entry, args.get(1)) {
                 Some(sub) => entry = sub,
                 None => {
