@@ -1,5 +1,6 @@
 //! Corelane: a Redis-compatible server in which every core is a server of its own. This crate wires
 //! transports to shards: it alone knows both.
+#![forbid(unsafe_code)]
 
 pub mod admin;
 pub mod args;
@@ -11,6 +12,7 @@ pub mod idle;
 mod keeper;
 pub mod limits;
 pub mod listeners;
+pub mod log;
 pub mod report;
 pub mod topology;
 pub mod transports;

@@ -1,7 +1,9 @@
 //! One binary: `corelane serve` (the default), `corelane cli`.
 
+#![forbid(unsafe_code)]
+
 use corelane::args::{self, Order, Stop};
-use corelane::{boot, cli, config::Config};
+use corelane::{boot, cli, config::Config, log};
 use std::process::ExitCode;
 
 /// Per-thread counters, purging, and what Redis users know.
@@ -14,12 +16,11 @@ fn main() -> ExitCode {
         Ok(Order::Cli(options)) => return cli::run(*options),
         Err(stop) => return end(&stop),
     };
-    tracing_subscriber::fmt().with_ansi(false).with_target(false).init();
     let config = match Config::load(&words, std::env::vars_os()) {
         Ok(config) => config,
         Err(trouble) => return end(&Stop::from(trouble)),
     };
-    match boot::serve(config) {
+    match log::begin(&config.settings).and_then(|()| boot::serve(config)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("corelane: {error}");
