@@ -123,27 +123,23 @@ impl Shard {
             }
             After::HoldUntil(time) => {
                 let reply = self.reply.split_off(before);
-                let ticket = self.ticket(conn, session);
+                let ticket = self.ticket(conn, session, out);
                 self.timers.push((time, ticket, reply));
                 false
             }
             After::Work(job) => {
                 self.reply.truncate(before);
-                let ticket = self.ticket(conn, session);
+                let ticket = self.ticket(conn, session, out);
                 out.order(job, Some(ticket));
                 false
             }
         }
     }
 
-    /// A ticket for an answer that comes later; what was written before goes out first.
-    pub(crate) fn ticket(&mut self, conn: ConnId, session: &mut Session) -> Ticket {
-        if session.waiting() > 0 && !self.reply.is_empty() {
-            session.queue(&self.reply, false);
-            self.reply.clear();
-        }
+    /// A ticket for an answer for which the session waits whatever the order of its pipeline.
+    fn ticket<O: Outbox>(&mut self, conn: ConnId, session: &mut Session, out: &mut O) -> Ticket {
         session.hold = Hold::Answers;
-        Ticket { conn, sequence: session.expect() }
+        self.ticket_only(conn, session, out)
     }
 
     /// What argument checks may look at.

@@ -104,7 +104,8 @@ impl Shard {
         self.sessions.put(conn, session);
     }
 
-    fn hand_out<O: Outbox>(&mut self, conn: ConnId, session: &mut Session, out: &mut O) {
+    /// Sends what was written, or puts it behind answers that are away.
+    pub(crate) fn hand_out<O: Outbox>(&mut self, conn: ConnId, session: &mut Session, out: &mut O) {
         if self.reply.is_empty() {
             return;
         }
@@ -153,8 +154,13 @@ impl Shard {
                 Stop::Full => session.lookahead = (session.lookahead * 2).min(LOOKAHEAD_MAX),
                 Stop::More => break,
                 Stop::Inline(start) => {
-                    if !self.run_inline(conn, session, out) {
-                        at = start as usize;
+                    if let Some(held_at) = self.run_inline(conn, session, out) {
+                        if held_at.is_some() {
+                            at = start as usize;
+                        }
+                        break;
+                    }
+                    if session.state.closing {
                         break;
                     }
                 }
@@ -275,14 +281,19 @@ impl Shard {
         None
     }
 
-    /// Runs an inline command; `false`: the session is held before it.
-    fn run_inline<O: Outbox>(&mut self, conn: ConnId, session: &mut Session, out: &mut O) -> bool {
+    /// Runs an inline command as a batch of one; returns what `run_batch` does.
+    #[expect(clippy::option_option, reason = "held or not, and where")]
+    fn run_inline<O: Outbox>(
+        &mut self,
+        conn: ConnId,
+        session: &mut Session,
+        out: &mut O,
+    ) -> Option<Option<usize>> {
         let (bytes, spans) = session.parser.inline_args();
         let (bytes, mut batch) = (bytes.to_vec(), Batch { frames: Vec::new(), spans: spans.to_vec() });
         let frame = self.look_up(session.state.db, &bytes, &batch, 0, 0);
         batch.frames.push(frame);
-        let flow = self.run_frame(conn, session, &bytes, &batch, 0, out);
-        flow != Flow::Held
+        self.run_batch(conn, session, &bytes, &batch, out)
     }
 
     /// Bytes that are no protocol: says why, and closes.

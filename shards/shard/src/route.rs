@@ -132,7 +132,7 @@ impl Shard {
                     return Flow::Next;
                 }
                 self.marks.split += 1;
-                self.start_over_keys(conn, session, entry, args, keys);
+                self.start_over_keys(conn, session, entry, args, keys, out);
                 self.hold_for_answers(session)
             }
         }

@@ -37,9 +37,8 @@ impl Shard {
         }
         // A client that wants no reply still waits for its turn; the answer is then empty.
         let muted = session.state.reply_mode != ReplyMode::On;
-        if self.reply.len() > 0 && session.waiting() > 0 {
-            self.behind_answers(session);
-        }
+        // What was written before must not get behind this answer.
+        self.hand_out(conn, session, out);
         let ticket = Ticket { conn, sequence: session.expect() };
         let mut run = self.shell(ticket);
         run.caller = self.caller(session);

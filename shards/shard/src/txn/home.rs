@@ -127,17 +127,18 @@ impl Home {
 
 impl Shard {
     /// Begins a command whose keys live on several shards.
-    pub(crate) fn start_over_keys(
+    pub(crate) fn start_over_keys<O: Outbox>(
         &mut self,
         conn: ConnId,
         session: &mut Session,
         entry: &Entry,
         args: Args<'_>,
         keys: Vec<PartKey>,
+        out: &mut O,
     ) {
         let hop = if matches!(entry.command.run, Run::Plan(_)) { Hop::Gather } else { Hop::Spread };
         let muted = self.is_muted(session);
-        let ticket = self.ticket_only(conn, session);
+        let ticket = self.ticket_only(conn, session, out);
         let work = Work {
             ticket,
             number: entry.number,
@@ -165,8 +166,14 @@ impl Shard {
         muted
     }
 
-    fn ticket_only(&mut self, conn: ConnId, session: &mut Session) -> Ticket {
-        self.behind_answers(session);
+    /// A ticket for an answer that comes later; what was written before goes out first.
+    pub(crate) fn ticket_only<O: Outbox>(
+        &mut self,
+        conn: ConnId,
+        session: &mut Session,
+        out: &mut O,
+    ) -> Ticket {
+        self.hand_out(conn, session, out);
         Ticket { conn, sequence: session.expect() }
     }
 
@@ -235,7 +242,7 @@ impl Shard {
         }
         let caller = self.caller(session);
         let muted = self.is_muted(session);
-        let ticket = self.ticket_only(conn, session);
+        let ticket = self.ticket_only(conn, session, out);
         let whole = everywhere.lock == Lock::Keyspace;
         let mut parts = Vec::with_capacity(self.shards as usize);
         for shard in 0..self.shards {
