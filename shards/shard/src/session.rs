@@ -37,6 +37,8 @@ pub(crate) struct Session {
     pub tail: Vec<u8>,
     pub tail_at: usize,
     pub hold: Hold,
+    /// It has sent its last.
+    pub ended: bool,
     /// Reading from it is stopped.
     pub throttled: bool,
     /// The house says its output is stuck.
@@ -55,6 +57,7 @@ impl Session {
             tail: Vec::new(),
             tail_at: 0,
             hold: Hold::None,
+            ended: false,
             throttled: false,
             choked: false,
             lookahead: LOOKAHEAD_MAX,
