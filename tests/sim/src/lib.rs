@@ -1,1 +1,26 @@
-//! Deterministic simulator
+//! The deterministic simulator: real shards in one thread, driven from a seed: who ticks next and how
+//! far, how bytes are cut, how time jumps, which clients vanish. Oracles look at every reply and at what
+//! is left in the end. It imports shards alone: no house, no wire.
+#![forbid(unsafe_code)]
+
+mod build;
+mod campaign;
+mod chaos;
+mod client;
+mod finish;
+mod history;
+mod linear;
+mod model;
+mod node;
+mod plan;
+mod random;
+mod request;
+mod roles;
+mod run;
+mod trace;
+mod wires;
+mod world;
+
+pub use campaign::{Campaign, Summary};
+pub use plan::HouseBug;
+pub use run::{Options, Outcome, hush_panics, run};

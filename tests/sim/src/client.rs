@@ -1,0 +1,137 @@
+//! A simulated client: what it has sent, what it waits for, what it has read so far. It decodes replies
+//! and matches them with its questions; what they mean is told elsewhere.
+
+use crate::chaos::Chaos;
+use crate::request::{Expect, Kinds, Request};
+use crate::roles::Role;
+use resp::client::{Decoder, Value};
+use shard::ConnId;
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+/// What a client sends.
+#[derive(Clone, Debug)]
+pub(crate) enum Part {
+    History,
+    Role(Role),
+    Chaos(Chaos),
+}
+
+/// A question that waits for its answer.
+#[derive(Clone, Debug)]
+pub(crate) struct Question {
+    pub expect: Expect,
+    pub text: Rc<str>,
+}
+
+/// One client with one connection at a time.
+#[derive(Debug)]
+pub(crate) struct Client {
+    pub part: Part,
+    /// The shard it is connected to.
+    pub shard: usize,
+    /// Its connection once it is open.
+    pub conn: Option<ConnId>,
+    /// It has asked for a connection.
+    pub dialling: bool,
+    /// A number for each connection that ever was.
+    pub process: usize,
+    /// The database it has selected, for the history.
+    pub db: usize,
+    /// Encoded requests not yet given to the link.
+    pub unsent: Vec<u8>,
+    pub questions: VecDeque<Question>,
+    /// Bytes read and not yet decoded.
+    received: Vec<u8>,
+    decoder: Decoder,
+    /// What a role remembers from one reply to the next.
+    pub memory: i64,
+    /// The server is expected to close.
+    pub last: bool,
+}
+
+impl Client {
+    pub(crate) fn new(part: Part) -> Client {
+        Client {
+            part,
+            shard: 0,
+            conn: None,
+            dialling: false,
+            process: 0,
+            db: 0,
+            unsent: Vec::new(),
+            questions: VecDeque::new(),
+            received: Vec::new(),
+            decoder: Decoder::default(),
+            memory: 0,
+            last: false,
+        }
+    }
+
+    /// Forgets its connection and all that was under way.
+    pub(crate) fn lose(&mut self) {
+        self.conn = None;
+        self.dialling = false;
+        self.db = 0;
+        self.unsent.clear();
+        self.questions.clear();
+        self.received.clear();
+        self.decoder = Decoder::default();
+        self.memory = 0;
+        self.last = false;
+    }
+
+    /// Puts a request behind the others.
+    pub(crate) fn ask(&mut self, request: Request) {
+        self.unsent.extend_from_slice(&request.bytes);
+        if let Some(expect) = request.expect {
+            self.last |= matches!(expect, Expect::Last);
+            self.questions.push_back(Question { expect, text: request.text });
+        }
+    }
+
+    /// Bytes of the server have come.
+    pub(crate) fn receive(&mut self, bytes: &[u8]) {
+        self.received.extend_from_slice(bytes);
+    }
+
+    /// The next whole reply, with its question.
+    pub(crate) fn next_reply(&mut self) -> Result<Option<(Question, Value)>, String> {
+        let mut at = 0;
+        let next = self.decoder.next(&self.received, &mut at);
+        let value = match next {
+            Ok(Some(value)) => value,
+            Ok(None) => return Ok(None),
+            Err(fault) => {
+                let shown = self.received[..self.received.len().min(80)].escape_ascii();
+                return Err(format!("a reply is malformed ({fault}): {shown}"));
+            }
+        };
+        self.received.drain(..at);
+        match self.questions.pop_front() {
+            Some(question) => Ok(Some((question, value))),
+            None => Err(format!("a reply without a question: {value:?}")),
+        }
+    }
+
+    /// Nothing is under way.
+    pub(crate) fn is_satisfied(&self) -> bool {
+        self.unsent.is_empty() && self.questions.is_empty() && self.received.is_empty()
+    }
+}
+
+/// Holds a reply against what can be said without knowing who asked.
+pub(crate) fn check_plain(question: &Question, value: &Value) -> Result<(), String> {
+    let good = match &question.expect {
+        Expect::Kinds(kinds) => kinds.has(Kinds::of(value)),
+        Expect::Exactly(wanted) => wanted == value,
+        Expect::Last => matches!(value, Value::Simple(_) | Value::Error(_)),
+        Expect::History(_) | Expect::Number(_) | Expect::Values(_) => true,
+    };
+    if good {
+        return Ok(());
+    }
+    let mut shown = format!("{value:?}");
+    shown.truncate(300);
+    Err(format!("{} was answered with {shown}, wanted {:?}", question.text, question.expect))
+}

@@ -1,0 +1,183 @@
+//! The end of a run: clients stop sending, every question must be answered, the history must have an
+//! order, and everything must have been returned.
+
+use crate::client::{Client, Part};
+use crate::linear::{self, Found};
+use crate::node::Room;
+use crate::plan::Theme;
+use crate::request::{Expect, Request};
+use crate::world::{Verdict, World};
+use resp::client::Value;
+
+/// Rounds in which everything under way must come to its end, each a tick of every core.
+const ROUNDS_MAX: usize = 6_000;
+
+impl World {
+    /// Brings the run to its end and looks at what is left. True: the search for an order was given up.
+    pub(crate) fn finish(&mut self) -> Result<bool, String> {
+        self.calm = true;
+        self.settle_down("answers", |world| {
+            world.clients.iter().all(|client| client.conn.is_none() || client.is_satisfied())
+        })?;
+        let unknown = match self.plan.theme {
+            Theme::Linear => self.look_at_history()?,
+            Theme::Invariants => {
+                let closing = self.stage.closing();
+                self.run_alone(closing)?;
+                false
+            }
+            Theme::Chaos => false,
+        };
+        self.check_owners()?;
+        let ok = Expect::Exactly(Value::Simple("OK".into()));
+        self.run_alone(vec![Request::new(&["FLUSHALL"], ok)])?;
+        for client in 0..self.clients.len() {
+            self.hang_up(client);
+        }
+        self.settle_down("everything returned", |world| {
+            let quiet = world.nodes.iter_mut().all(|node| node.is_quiet() && node.wires.links() == 0);
+            quiet && world.nodes.iter_mut().all(|node| node.shard.store_mut().bytes().used() == 0)
+        })?;
+        self.check_emptiness()?;
+        Ok(unknown)
+    }
+
+    /// Ticks all cores, in any order and through each other, until `done`.
+    fn settle_down(&mut self, what: &str, done: impl Fn(&mut World) -> bool) -> Verdict {
+        for _ in 0..ROUNDS_MAX {
+            if done(self) {
+                return Ok(());
+            }
+            self.round()?;
+        }
+        Err(format!("no end after {ROUNDS_MAX} rounds: {what}; {}", self.state_of_things()))
+    }
+
+    fn round(&mut self) -> Verdict {
+        self.step += 1;
+        self.forward_clock();
+        let mut ticking: Vec<usize> = (0..self.nodes.len()).collect();
+        while !ticking.is_empty() {
+            let place = self.random.below(ticking.len());
+            let node = ticking[place];
+            self.advance(node)?;
+            if self.nodes[node].room == Room::Idle {
+                ticking.swap_remove(place);
+            }
+        }
+        for client in 0..self.clients.len() {
+            self.send(client);
+            self.read(client)?;
+        }
+        Ok(())
+    }
+
+    /// A client of its own asks and is answered.
+    pub(crate) fn run_alone(&mut self, requests: Vec<Request>) -> Verdict {
+        let calm = std::mem::replace(&mut self.calm, true);
+        let client = self.clients.len();
+        self.clients.push(Client::new(Part::History));
+        self.dial(client);
+        requests.into_iter().for_each(|request| self.clients[client].ask(request));
+        self.settle_down("a client on its own", |world| world.clients[client].is_satisfied())?;
+        self.hang_up(client);
+        self.clients.pop();
+        self.calm = calm;
+        Ok(())
+    }
+
+    fn hang_up(&mut self, client: usize) {
+        let this = &mut self.clients[client];
+        if let Some(conn) = this.conn
+            && let Some(link) = self.nodes[this.shard].wires.find(conn)
+        {
+            link.client = None;
+            link.up.clear();
+        }
+        if this.dialling {
+            self.nodes[this.shard].dialling.retain(|other| *other != client);
+        }
+        this.lose();
+    }
+
+    fn look_at_history(&mut self) -> Result<bool, String> {
+        for db in 0..crate::model::DATABASES {
+            let client = self.clients.len();
+            // The client of `run_alone` has this number, and its connection is the next.
+            let moment = crate::history::Moment { process: self.next_process(), ..self.moment(0) };
+            let ok = Expect::Exactly(Value::Simple("OK".into()));
+            let mut requests = vec![Request::new(&["SELECT", &db.to_string()], ok)];
+            requests.extend(self.history.closing(moment, db));
+            debug_assert_eq!(client, self.clients.len());
+            self.run_alone(requests)?;
+        }
+        match linear::check(&self.history.ops, self.history.keys.len()) {
+            Found::Order => Ok(false),
+            Found::Unknown => Ok(true),
+            Found::None(text) => {
+                Err(format!("no order explains the history on {:?}: {text}", self.history.keys))
+            }
+        }
+    }
+
+    /// A key lives where its slot does.
+    fn check_owners(&mut self) -> Verdict {
+        let (shards, now) = (self.plan.shards, self.now().ms());
+        for (index, node) in self.nodes.iter_mut().enumerate() {
+            let store = node.shard.store_mut();
+            for db in 0..store.databases() {
+                let mut cursor = 0;
+                let mut strangers = Vec::new();
+                loop {
+                    cursor = store.scan(db, cursor, 100, now, &mut |key, _| {
+                        if usize::from(spec::owner_of(spec::slot_of(key), shards)) != index {
+                            strangers.push(key.escape_ascii().to_string());
+                        }
+                    });
+                    if cursor == 0 {
+                        break;
+                    }
+                }
+                if !strangers.is_empty() {
+                    return Err(format!("shard {index} holds keys of others in {db}: {strangers:?}"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_emptiness(&mut self) -> Verdict {
+        for (index, node) in self.nodes.iter_mut().enumerate() {
+            if node.shard.clients() != 0 {
+                return Err(format!("shard {index} still has {} sessions", node.shard.clients()));
+            }
+            let store = node.shard.store_mut();
+            if let Some(db) = (0..store.databases()).find(|db| !store.is_empty(*db)) {
+                return Err(format!("shard {index} still has keys in {db} after FLUSHALL"));
+            }
+            if self.board.open(index) != mesh::NONE_OPEN {
+                return Err(format!("shard {index} still has a transaction open"));
+            }
+        }
+        Ok(())
+    }
+
+    fn state_of_things(&mut self) -> String {
+        let mut text = String::new();
+        for (index, client) in self.clients.iter().enumerate() {
+            if let Some(question) = client.questions.front() {
+                let more = client.questions.len() - 1;
+                text += &format!(
+                    "\n    client {index} of shard {} waits for {} and {more} more",
+                    client.shard, question.text
+                );
+            }
+        }
+        for (index, node) in self.nodes.iter_mut().enumerate() {
+            let quiet = node.is_quiet();
+            let (links, bytes) = (node.wires.links(), node.shard.store_mut().bytes());
+            text += &format!("\n    shard {index}: quiet {quiet}, {links} links, {bytes:?}");
+        }
+        text
+    }
+}

@@ -1,0 +1,231 @@
+//! Requests on a few hot keys, remembered with their replies: the history that must have one order.
+//! It does not know how requests travel, nor how the order is looked for.
+
+use crate::linear::Op;
+use crate::model::{Act, DATABASES, SetExpiry};
+use crate::plan::Plan;
+use crate::random::Random;
+use crate::request::{Expect, Request};
+use resp::client::Value;
+use std::rc::Rc;
+
+/// The hot keys and all that was done to them.
+#[derive(Debug)]
+pub(crate) struct History {
+    pub keys: Vec<String>,
+    pub ops: Vec<Op>,
+    serial: u64,
+    /// Which sort of command comes most.
+    taste: usize,
+    expiry: bool,
+}
+
+/// When and by whom a request is made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moment {
+    pub process: usize,
+    pub db: usize,
+    pub step: u64,
+    /// The oldest clock of any shard, in milliseconds.
+    pub oldest_ms: i64,
+    pub newest_ms: i64,
+}
+
+impl History {
+    pub(crate) fn new(plan: &Plan, random: &mut Random) -> History {
+        let count = random.within(2, 5);
+        let tagged = random.one_in(3);
+        let keys = (0..count).map(|_| {
+            let name = random.below(10_000);
+            if tagged && random.one_in(2) { format!("{{tag}}{name}") } else { format!("h{name}") }
+        });
+        let mut keys: Vec<String> = keys.collect();
+        keys.sort();
+        keys.dedup();
+        History { keys, ops: Vec::new(), serial: 0, taste: random.below(5), expiry: plan.expiry }
+    }
+
+    fn text(&mut self, random: &mut Random) -> Rc<[u8]> {
+        self.serial += 1;
+        match random.below(8) {
+            0 => format!("{}{}", self.serial, "x".repeat(random.within(60, 1_400))).into_bytes().into(),
+            1..=3 => self.serial.to_string().into_bytes().into(),
+            _ => format!("v{}", self.serial).into_bytes().into(),
+        }
+    }
+
+    fn key(&self, random: &mut Random) -> usize {
+        random.below(self.keys.len())
+    }
+
+    fn some_keys(&self, random: &mut Random) -> Vec<usize> {
+        (0..random.within(1, self.keys.len() + 1)).map(|_| self.key(random)).collect()
+    }
+
+    /// The next request of a client.
+    pub(crate) fn next(&mut self, moment: Moment, random: &mut Random) -> Request {
+        let act = match (self.taste, random.below(20)) {
+            (0, 0..=11) | (_, 0..=4) => self.single(random),
+            (1, 5..=13) | (_, 5..=9) => self.several(random),
+            (2, 10..=15) | (_, 10..=13) => self.moving(random),
+            (_, 14..=15) if self.expiry => self.expiring(moment.newest_ms, random),
+            (_, 16) if random.one_in(3) => {
+                random.pick(&[Act::FlushAll, Act::FlushDb, Act::SwapDb, Act::FlushDb]).clone()
+            }
+            (_, 17..=19) => Act::MGet((0..self.keys.len()).collect()),
+            _ => Act::Get(self.key(random)),
+        };
+        self.record(moment, act)
+    }
+
+    /// Looks at every key of every database, one after the other: the end of the history.
+    pub(crate) fn closing(&mut self, moment: Moment, db: usize) -> Vec<Request> {
+        let look = (0..self.keys.len()).map(Act::Get).chain([Act::MGet((0..self.keys.len()).collect())]);
+        let looks: Vec<Act> = look.collect();
+        looks.into_iter().map(|act| self.record(Moment { db, ..moment }, act)).collect()
+    }
+
+    fn record(&mut self, moment: Moment, act: Act) -> Request {
+        let args = self.args(&act);
+        self.ops.push(Op {
+            process: moment.process,
+            act,
+            db: moment.db,
+            sent: moment.step,
+            sent_ms: moment.oldest_ms,
+            answered: u64::MAX,
+            answered_ms: i64::MAX,
+            reply: None,
+        });
+        Request::new(&args, Expect::History(self.ops.len() - 1))
+    }
+
+    /// A reply has come.
+    pub(crate) fn answered(&mut self, op: usize, moment: Moment, value: Value) {
+        let op = &mut self.ops[op];
+        op.answered = moment.step;
+        op.answered_ms = moment.newest_ms;
+        op.reply = Some(value);
+    }
+
+    fn single(&mut self, random: &mut Random) -> Act {
+        let key = self.key(random);
+        match random.below(9) {
+            0 | 1 => Act::Get(key),
+            2 => Act::GetSet(key, self.text(random)),
+            3 => Act::GetDel(key),
+            4 => Act::Incr(key, *random.pick(&[1, -1, 5])),
+            5 => {
+                let more = random.below(10).to_string().into_bytes();
+                Act::Append(key, more.into())
+            }
+            6 => Act::Strlen(key),
+            _ => Act::Set {
+                key,
+                text: self.text(random),
+                only_if: *random.pick(&[None, None, Some(true), Some(false)]),
+                get: random.one_in(4),
+                expiry: if random.one_in(4) { SetExpiry::Keep } else { SetExpiry::None },
+            },
+        }
+    }
+
+    fn several(&mut self, random: &mut Random) -> Act {
+        match random.below(7) {
+            0 => Act::Delete(self.some_keys(random)),
+            1 => Act::Count(self.some_keys(random)),
+            2 => Act::MGet(self.some_keys(random)),
+            3 => {
+                let keys = self.some_keys(random);
+                Act::MSetNx(keys.into_iter().map(|key| (key, self.text(random))).collect())
+            }
+            _ => {
+                let keys = self.some_keys(random);
+                Act::MSet(keys.into_iter().map(|key| (key, self.text(random))).collect())
+            }
+        }
+    }
+
+    fn moving(&mut self, random: &mut Random) -> Act {
+        let (from, to) = (self.key(random), self.key(random));
+        let db = random.below(DATABASES);
+        match random.below(6) {
+            0 | 1 => Act::Rename { from, to, only_if_free: false },
+            2 => Act::Rename { from, to, only_if_free: true },
+            3 => Act::Move { key: from, db },
+            _ => Act::Copy { from, to, db, replace: random.one_in(2) },
+        }
+    }
+
+    fn expiring(&mut self, now_ms: i64, random: &mut Random) -> Act {
+        let key = self.key(random);
+        let time = now_ms + random.within(0, 60) as i64 - 5;
+        match random.below(5) {
+            0 => Act::Persist(key),
+            1 => Act::ExpireTime(key),
+            2 => Act::ExpireAt(key, time),
+            _ => {
+                let text = self.text(random);
+                Act::Set { key, text, only_if: None, get: false, expiry: SetExpiry::At(time) }
+            }
+        }
+    }
+
+    /// The words of a command.
+    fn args(&self, act: &Act) -> Vec<Vec<u8>> {
+        let key = |key: &usize| self.keys[*key].clone().into_bytes();
+        let word = |word: &str| word.as_bytes().to_vec();
+        let list = |name: &str, keys: &[usize]| {
+            let mut args = vec![word(name)];
+            args.extend(keys.iter().map(key));
+            args
+        };
+        let pairs = |name: &str, pairs: &[(usize, Rc<[u8]>)]| {
+            let mut args = vec![word(name)];
+            pairs.iter().for_each(|(at, text)| args.extend([key(at), text.to_vec()]));
+            args
+        };
+        // One command has several names that must do the same.
+        let second = self.ops.len() % 2 == 1;
+        match act {
+            Act::Get(at) => list("GET", &[*at]),
+            Act::Strlen(at) => list("STRLEN", &[*at]),
+            Act::GetDel(at) => list("GETDEL", &[*at]),
+            Act::Persist(at) => list("PERSIST", &[*at]),
+            Act::ExpireTime(at) => list("PEXPIRETIME", &[*at]),
+            Act::GetSet(at, text) => pairs("GETSET", &[(*at, text.clone())]),
+            Act::Append(at, text) => pairs("APPEND", &[(*at, text.clone())]),
+            Act::Delete(keys) => list(if second { "UNLINK" } else { "DEL" }, keys),
+            Act::Count(keys) => list(if second { "TOUCH" } else { "EXISTS" }, keys),
+            Act::MGet(keys) => list("MGET", keys),
+            Act::MSet(these) => pairs("MSET", these),
+            Act::MSetNx(these) => pairs("MSETNX", these),
+            Act::Rename { from, to, only_if_free } => {
+                list(if *only_if_free { "RENAMENX" } else { "RENAME" }, &[*from, *to])
+            }
+            Act::Incr(at, delta) => vec![word("INCRBY"), key(at), word(&delta.to_string())],
+            Act::Move { key: at, db } => vec![word("MOVE"), key(at), word(&db.to_string())],
+            Act::ExpireAt(at, time) => vec![word("PEXPIREAT"), key(at), word(&time.to_string())],
+            Act::FlushDb => vec![word("FLUSHDB")],
+            Act::FlushAll => vec![word("FLUSHALL")],
+            Act::SwapDb => vec![word("SWAPDB"), word("0"), word("1")],
+            Act::Copy { from, to, db, replace } => {
+                let mut args = list("COPY", &[*from, *to]);
+                args.extend([word("DB"), word(&db.to_string())]);
+                args.extend(replace.then(|| word("REPLACE")));
+                args
+            }
+            Act::Set { key: at, text, only_if, get, expiry } => {
+                let mut args = pairs("SET", &[(*at, text.clone())]);
+                args.extend(only_if.map(|there| word(if there { "XX" } else { "NX" })));
+                args.extend(get.then(|| word("GET")));
+                match expiry {
+                    SetExpiry::None => {}
+                    SetExpiry::Keep => args.push(word("KEEPTTL")),
+                    SetExpiry::At(time) => args.extend([word("PXAT"), word(&time.to_string())]),
+                }
+                args
+            }
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Is there one order of all commands that explains every reply? A search after Wing and Gong (1993)
+//! with Lowe's memory of visited states (2017), over the whole state of a few keys: strict
+//! serializability. Commands of one connection keep their order. It knows nothing of shards.
+
+use crate::model::{Act, State};
+use resp::client::Value;
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// One command of a history.
+#[derive(Clone, Debug)]
+pub(crate) struct Op {
+    /// The connection it came by; each has a number of its own.
+    pub process: usize,
+    pub act: Act,
+    pub db: usize,
+    /// Step when it was sent, and the oldest clock that any shard then had, in milliseconds.
+    pub sent: u64,
+    pub sent_ms: i64,
+    /// Step and newest clock when its reply was there.
+    pub answered: u64,
+    pub answered_ms: i64,
+    /// `None`: the connection was lost before.
+    pub reply: Option<Value>,
+}
+
+/// How a search ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Found {
+    /// There is such an order.
+    Order,
+    /// There is none; where the longest attempt ended.
+    None(String),
+    /// The search was given up at its budget.
+    Unknown,
+}
+
+/// States looked at before a search is given up.
+const BUDGET: usize = 120_000;
+
+/// Looks for an order of `ops`, which are sorted by `sent` within each process.
+pub(crate) fn check(ops: &[Op], keys: usize) -> Found {
+    let processes = ops.iter().map(|op| op.process + 1).max().unwrap_or(0);
+    let mut lines: Vec<Vec<&Op>> = vec![Vec::new(); processes];
+    for op in ops {
+        lines[op.process].push(op);
+    }
+    lines.retain(|line| !line.is_empty());
+    let mut search = Search {
+        must: lines.iter().map(|line| line.iter().filter(|op| op.reply.is_some()).count()).collect(),
+        lines,
+        seen: HashSet::new(),
+        budget: BUDGET,
+        best: (0, String::new()),
+    };
+    let mut at = vec![0; search.lines.len()];
+    match search.go(&mut at, State::new(keys)) {
+        Some(true) => Found::Order,
+        Some(false) => Found::None(search.best.1),
+        None => Found::Unknown,
+    }
+}
+
+struct Search<'a> {
+    lines: Vec<Vec<&'a Op>>,
+    /// How many of each line were answered: those come first in it.
+    must: Vec<usize>,
+    seen: HashSet<u64>,
+    budget: usize,
+    /// The longest attempt, and what stood there.
+    best: (usize, String),
+}
+
+impl Search<'_> {
+    /// `Some(true)`: found; `Some(false)`: not from here; `None`: out of budget.
+    fn go(&mut self, at: &mut Vec<usize>, state: State) -> Option<bool> {
+        if at.iter().zip(&self.must).all(|(at, must)| at >= must) {
+            return Some(true);
+        }
+        let mut hasher = DefaultHasher::new();
+        (&*at, &state).hash(&mut hasher);
+        if !self.seen.insert(hasher.finish()) {
+            return Some(false);
+        }
+        self.budget = self.budget.checked_sub(1)?;
+        // Nothing may come before a command that was answered when it was sent.
+        let next = |line: usize, at: &[usize]| self.lines[line].get(at[line]).copied();
+        let horizon = (0..at.len())
+            .filter_map(|line| next(line, at))
+            .filter(|op| op.reply.is_some())
+            .map(|op| op.answered)
+            .min()
+            .unwrap_or(u64::MAX);
+        let mut choices: Vec<usize> =
+            (0..at.len()).filter(|line| next(*line, at).is_some_and(|op| op.sent <= horizon)).collect();
+        choices.sort_by_key(|line| next(*line, at).map_or(u64::MAX, |op| op.answered));
+        self.note(at, &state, &choices);
+        for line in choices {
+            let op = self.lines[line][at[line]];
+            for (reply, after) in outcomes(&state, op) {
+                if op.reply.as_ref().is_some_and(|seen| *seen != reply) {
+                    continue;
+                }
+                at[line] += 1;
+                let found = self.go(at, after);
+                at[line] -= 1;
+                if found != Some(false) {
+                    return found;
+                }
+            }
+        }
+        Some(false)
+    }
+
+    fn note(&mut self, at: &[usize], state: &State, choices: &[usize]) {
+        let depth: usize = at.iter().sum();
+        if depth < self.best.0 {
+            return;
+        }
+        let mut text = format!("after {depth} commands the state is {state:?}; next could be");
+        for line in choices {
+            let op = self.lines[*line][at[*line]];
+            let (reply, _) = &outcomes(state, op)[0];
+            text += &format!("\n    {op:?}, which would answer {reply:?}");
+        }
+        self.best = (depth, text);
+    }
+}
+
+/// What a command may do from here: once for each way in which the keys it touches may have expired.
+fn outcomes(state: &State, op: &Op) -> Vec<(Value, State)> {
+    let mut states = vec![state.clone()];
+    let mut places = state.touched(&op.act, op.db);
+    places.sort_unstable();
+    places.dedup();
+    for place in places {
+        let Some(expiry) = state.expiry(place) else { continue };
+        if expiry <= op.sent_ms {
+            states.iter_mut().for_each(|state| state.expire(place));
+        } else if expiry <= op.answered_ms {
+            let mut gone = states.clone();
+            gone.iter_mut().for_each(|state| state.expire(place));
+            states.extend(gone);
+        }
+    }
+    let mut found = Vec::new();
+    for mut before in states {
+        let mut early = before.clone();
+        let reply = before.apply(&op.act, op.db, op.answered_ms);
+        // A time that is set may lie between the clocks: then it may be past already, or not yet.
+        let other = early.apply(&op.act, op.db, op.sent_ms);
+        if early != before {
+            found.push((other, early));
+        }
+        found.push((reply, before));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn op(process: usize, act: Act, sent: u64, answered: u64, reply: Option<Value>) -> Op {
+        Op { process, act, db: 0, sent, sent_ms: 0, answered, answered_ms: 0, reply }
+    }
+
+    fn set(key: usize, text: &str) -> Act {
+        Act::MSet(vec![(key, text.as_bytes().into())])
+    }
+
+    fn ok() -> Option<Value> {
+        Some(Value::Simple("OK".into()))
+    }
+
+    fn bulk(text: &str) -> Option<Value> {
+        Some(Value::Bulk(text.into()))
+    }
+
+    #[test]
+    fn overlapping_commands_may_take_either_order() {
+        let history = [
+            op(0, set(0, "a"), 0, 10, ok()),
+            op(1, set(0, "b"), 5, 15, ok()),
+            op(2, Act::Get(0), 20, 21, bulk("a")),
+        ];
+        assert_eq!(check(&history, 1), Found::Order);
+    }
+
+    #[test]
+    fn what_was_answered_before_comes_before() {
+        let history = [
+            op(0, set(0, "a"), 0, 10, ok()),
+            op(1, set(0, "b"), 11, 15, ok()),
+            op(2, Act::Get(0), 20, 21, bulk("a")),
+        ];
+        assert!(matches!(check(&history, 1), Found::None(_)));
+    }
+
+    #[test]
+    fn a_pipeline_keeps_its_order_for_others() {
+        let history = [
+            op(0, set(0, "1"), 0, 30, ok()),
+            op(0, set(1, "1"), 0, 30, ok()),
+            op(1, Act::Get(1), 5, 6, bulk("1")),
+            op(1, Act::Get(0), 7, 8, Some(Value::Null)),
+        ];
+        assert!(matches!(check(&history, 2), Found::None(_)));
+    }
+
+    #[test]
+    fn a_lost_command_has_run_or_not() {
+        for reply in [bulk("a"), Some(Value::Null)] {
+            let history = [op(0, set(0, "a"), 0, u64::MAX, None), op(1, Act::Get(0), 5, 6, reply)];
+            assert_eq!(check(&history, 1), Found::Order);
+        }
+    }
+}

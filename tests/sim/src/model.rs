@@ -1,0 +1,335 @@
+//! What strings and keys do, one command after the other, on a handful of keys: the sequential model
+//! that a history is held against. It knows nothing of shards, and its time is an argument.
+
+use resp::client::Value;
+use std::hash::{Hash, Hasher};
+use std::rc::Rc;
+
+/// Databases of the model.
+pub(crate) const DATABASES: usize = 2;
+
+/// A command on keys by number.
+#[derive(Clone, Debug)]
+pub(crate) enum Act {
+    Get(usize),
+    Strlen(usize),
+    GetSet(usize, Rc<[u8]>),
+    GetDel(usize),
+    Set {
+        key: usize,
+        text: Rc<[u8]>,
+        only_if: Option<bool>,
+        get: bool,
+        expiry: SetExpiry,
+    },
+    Append(usize, Rc<[u8]>),
+    Incr(usize, i64),
+    Delete(Vec<usize>),
+    /// EXISTS, TOUCH.
+    Count(Vec<usize>),
+    MGet(Vec<usize>),
+    MSet(Vec<(usize, Rc<[u8]>)>),
+    MSetNx(Vec<(usize, Rc<[u8]>)>),
+    Rename {
+        from: usize,
+        to: usize,
+        only_if_free: bool,
+    },
+    Copy {
+        from: usize,
+        to: usize,
+        db: usize,
+        replace: bool,
+    },
+    Move {
+        key: usize,
+        db: usize,
+    },
+    ExpireAt(usize, i64),
+    Persist(usize),
+    ExpireTime(usize),
+    FlushDb,
+    FlushAll,
+    SwapDb,
+}
+
+/// What SET does about the time to live.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum SetExpiry {
+    None,
+    Keep,
+    At(i64),
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Entry {
+    text: Rc<[u8]>,
+    expiry: Option<i64>,
+}
+
+/// The keyspace: a value or none for each key in each database.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct State {
+    keys: usize,
+    entries: Vec<Option<Entry>>,
+}
+
+impl Hash for State {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.entries.hash(hasher);
+    }
+}
+
+impl State {
+    pub(crate) fn new(keys: usize) -> State {
+        State { keys, entries: vec![None; keys * DATABASES] }
+    }
+
+    /// Places (key and database) that a command looks at.
+    pub(crate) fn touched(&self, act: &Act, db: usize) -> Vec<usize> {
+        let at = |key: &usize| db * self.keys + key;
+        match act {
+            Act::Get(key)
+            | Act::Strlen(key)
+            | Act::GetSet(key, _)
+            | Act::GetDel(key)
+            | Act::Set { key, .. }
+            | Act::Append(key, _)
+            | Act::Incr(key, _)
+            | Act::ExpireAt(key, _)
+            | Act::Persist(key)
+            | Act::ExpireTime(key) => vec![at(key)],
+            Act::Delete(keys) | Act::Count(keys) | Act::MGet(keys) => keys.iter().map(at).collect(),
+            Act::MSet(_) | Act::FlushDb | Act::FlushAll | Act::SwapDb => Vec::new(),
+            Act::MSetNx(pairs) => pairs.iter().map(|(key, _)| at(key)).collect(),
+            Act::Rename { from, to, .. } => vec![at(from), at(to)],
+            Act::Copy { from, to, db: other, .. } => vec![at(from), other * self.keys + to],
+            Act::Move { key, db: other } => vec![at(key), other * self.keys + key],
+        }
+    }
+
+    /// The expiry of a place.
+    pub(crate) fn expiry(&self, place: usize) -> Option<i64> {
+        self.entries[place].as_ref()?.expiry
+    }
+
+    /// Its time has come.
+    pub(crate) fn expire(&mut self, place: usize) {
+        self.entries[place] = None;
+    }
+
+    /// Carries a command out; nothing that it touches has expired. `now` is for times in the past.
+    pub(crate) fn apply(&mut self, act: &Act, db: usize, now: i64) -> Value {
+        let base = db * self.keys;
+        match act {
+            Act::Get(key) => self.bulk(base + key),
+            Act::Strlen(key) => Value::Integer(self.text(base + key).map_or(0, |text| text.len() as i64)),
+            Act::GetSet(key, text) => {
+                let before = self.bulk(base + key);
+                self.put(base + key, text.clone(), None);
+                before
+            }
+            Act::GetDel(key) => {
+                let before = self.bulk(base + key);
+                self.entries[base + key] = None;
+                before
+            }
+            Act::Set { key, text, only_if, get, expiry } => {
+                self.set(base + key, text, *only_if, *get, *expiry, now)
+            }
+            Act::Append(key, more) => {
+                let text: Rc<[u8]> = [self.text(base + key).unwrap_or_default(), more].concat().into();
+                let length = text.len() as i64;
+                let expiry = self.expiry(base + key);
+                self.put(base + key, text, expiry);
+                Value::Integer(length)
+            }
+            Act::Incr(key, delta) => self.increment(base + key, *delta),
+            Act::Delete(keys) => {
+                let gone = keys.iter().filter(|key| self.entries[base + **key].take().is_some());
+                Value::Integer(gone.count() as i64)
+            }
+            Act::Count(keys) => {
+                let there = keys.iter().filter(|key| self.entries[base + **key].is_some());
+                Value::Integer(there.count() as i64)
+            }
+            Act::MGet(keys) => Value::Array(keys.iter().map(|key| self.bulk(base + key)).collect()),
+            _ => self.apply_to_several(act, db, now),
+        }
+    }
+
+    fn apply_to_several(&mut self, act: &Act, db: usize, now: i64) -> Value {
+        let base = db * self.keys;
+        match act {
+            Act::MSet(pairs) => {
+                pairs.iter().for_each(|(key, text)| self.put(base + key, text.clone(), None));
+                ok()
+            }
+            Act::MSetNx(pairs) => {
+                let free = pairs.iter().all(|(key, _)| self.entries[base + key].is_none());
+                if free {
+                    pairs.iter().for_each(|(key, text)| self.put(base + key, text.clone(), None));
+                }
+                Value::Integer(i64::from(free))
+            }
+            Act::Rename { from, to, only_if_free } => self.rename(base + from, base + to, *only_if_free),
+            Act::Copy { from, to, db: other, replace } => {
+                let (from, to) = (base + from, other * self.keys + to);
+                if from == to {
+                    return error("ERR source and destination objects are the same");
+                }
+                let copied = self.entries[from].is_some() && (*replace || self.entries[to].is_none());
+                if copied {
+                    self.entries[to] = self.entries[from].clone();
+                }
+                Value::Integer(i64::from(copied))
+            }
+            Act::Move { key, db: other } => {
+                let (from, to) = (base + key, other * self.keys + key);
+                if from == to {
+                    return error("ERR source and destination objects are the same");
+                }
+                let moved = self.entries[from].is_some() && self.entries[to].is_none();
+                if moved {
+                    self.entries.swap(from, to);
+                }
+                Value::Integer(i64::from(moved))
+            }
+            Act::FlushDb => {
+                self.entries[base..base + self.keys].fill(None);
+                ok()
+            }
+            Act::FlushAll => {
+                self.entries.fill(None);
+                ok()
+            }
+            Act::SwapDb => {
+                self.entries.rotate_left(self.keys);
+                ok()
+            }
+            _ => self.apply_to_expiry(act, base, now),
+        }
+    }
+
+    fn apply_to_expiry(&mut self, act: &Act, base: usize, now: i64) -> Value {
+        match act {
+            Act::ExpireAt(key, time) => {
+                let there = self.entries[base + key].is_some();
+                if *time <= now {
+                    self.entries[base + key] = None;
+                } else if let Some(entry) = &mut self.entries[base + key] {
+                    entry.expiry = Some(*time);
+                }
+                Value::Integer(i64::from(there))
+            }
+            Act::Persist(key) => {
+                let entry = self.entries[base + key].as_mut();
+                Value::Integer(i64::from(entry.and_then(|entry| entry.expiry.take()).is_some()))
+            }
+            Act::ExpireTime(key) => match &self.entries[base + key] {
+                None => Value::Integer(-2),
+                Some(entry) => Value::Integer(entry.expiry.unwrap_or(-1)),
+            },
+            other => unreachable!("{other:?} is applied above"),
+        }
+    }
+
+    fn set(
+        &mut self,
+        place: usize,
+        text: &Rc<[u8]>,
+        only_if: Option<bool>,
+        get: bool,
+        expiry: SetExpiry,
+        now: i64,
+    ) -> Value {
+        let before = self.bulk(place);
+        let there = self.entries[place].is_some();
+        let sets = only_if.is_none_or(|wanted| wanted == there);
+        if sets {
+            let expiry = match expiry {
+                SetExpiry::None => None,
+                SetExpiry::Keep => self.expiry(place),
+                SetExpiry::At(time) => Some(time),
+            };
+            self.put(place, text.clone(), expiry);
+            if expiry.is_some_and(|time| time <= now) {
+                self.expire(place);
+            }
+        }
+        match (get, sets) {
+            (true, _) => before,
+            (false, true) => ok(),
+            (false, false) => Value::Null,
+        }
+    }
+
+    fn increment(&mut self, place: usize, delta: i64) -> Value {
+        let old = self.text(place).map_or(Some(0), resp::parse_i64);
+        let Some(sum) = old.and_then(|old| old.checked_add(delta)) else {
+            return error("ERR value is not an integer or out of range");
+        };
+        let expiry = self.expiry(place);
+        self.put(place, sum.to_string().into_bytes().into(), expiry);
+        Value::Integer(sum)
+    }
+
+    fn rename(&mut self, from: usize, to: usize, only_if_free: bool) -> Value {
+        if self.entries[from].is_none() {
+            return error("ERR no such key");
+        }
+        if only_if_free && self.entries[to].is_some() {
+            return Value::Integer(0);
+        }
+        if from != to {
+            self.entries[to] = self.entries[from].take();
+        }
+        if only_if_free { Value::Integer(1) } else { ok() }
+    }
+
+    fn put(&mut self, place: usize, text: Rc<[u8]>, expiry: Option<i64>) {
+        self.entries[place] = Some(Entry { text, expiry });
+    }
+
+    fn text(&self, place: usize) -> Option<&[u8]> {
+        self.entries[place].as_ref().map(|entry| &*entry.text)
+    }
+
+    fn bulk(&self, place: usize) -> Value {
+        self.text(place).map_or(Value::Null, |text| Value::Bulk(text.to_vec()))
+    }
+}
+
+fn ok() -> Value {
+    Value::Simple("OK".into())
+}
+
+fn error(text: &str) -> Value {
+    Value::Error(text.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_model_does_what_the_commands_say() {
+        let mut state = State::new(2);
+        let text = |text: &str| -> Rc<[u8]> { text.as_bytes().into() };
+        assert_eq!(state.apply(&Act::MSetNx(vec![(0, text("5")), (1, text("x"))]), 0, 0), Value::Integer(1));
+        assert_eq!(state.apply(&Act::Incr(0, 2), 0, 0), Value::Integer(7));
+        assert_eq!(state.apply(&Act::ExpireAt(0, 50), 0, 0), Value::Integer(1));
+        assert_eq!(state.apply(&Act::Rename { from: 0, to: 1, only_if_free: false }, 0, 0), ok());
+        assert_eq!(state.apply(&Act::ExpireTime(1), 0, 0), Value::Integer(50));
+        assert_eq!(
+            state.apply(&Act::Copy { from: 1, to: 0, db: 1, replace: false }, 0, 0),
+            Value::Integer(1)
+        );
+        assert_eq!(state.apply(&Act::SwapDb, 0, 0), ok());
+        assert_eq!(
+            state.apply(&Act::MGet(vec![0, 1]), 0, 0),
+            Value::Array(vec![Value::Bulk(b"7".into()), Value::Null])
+        );
+        assert_eq!(state.expiry(0), Some(50));
+    }
+}

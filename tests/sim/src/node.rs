@@ -1,0 +1,236 @@
+//! One simulated core: a shard and its wires, ticking as the house's core does, but in rooms that others
+//! may come between. It does not know which client does what, or when it is its turn.
+
+use crate::plan::{HouseBug, Plan};
+use crate::random::Random;
+use crate::trace::Trace;
+use crate::wires::{Closing, Wires};
+use mesh::Receiver;
+use shard::{ConnId, Now, Parcel, Peer, Shard, Ticket};
+use std::collections::VecDeque;
+
+/// Where in its tick a core is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Room {
+    Idle,
+    Drain(usize),
+    Settle,
+    DrainAll(usize),
+    Order,
+    Harvest,
+    Turn,
+    Stage,
+    Publish(usize),
+    Published,
+}
+
+/// What a harvest tells the clients.
+#[derive(Debug)]
+pub(crate) enum News {
+    Opened(usize, ConnId),
+    /// The link is gone: what was still under way to the client, and how it was closed.
+    Closed(usize, Vec<u8>, Option<Closing>),
+}
+
+/// One core.
+pub(crate) struct Node {
+    pub shard: Shard,
+    pub wires: Wires,
+    inboxes: Vec<Receiver<Parcel>>,
+    pub room: Room,
+    pub now: Now,
+    settled: u64,
+    /// Clients that have asked for a connection.
+    pub dialling: VecDeque<usize>,
+    pub news: Vec<News>,
+    jobs: Vec<(u64, Option<Ticket>)>,
+}
+
+/// A core's surroundings in a step.
+pub(crate) struct Scene<'a> {
+    pub plan: &'a Plan,
+    pub random: &'a mut Random,
+    pub trace: &'a mut Trace,
+    pub step: u64,
+    pub now: Now,
+    /// Everything that can be done is done: no skipping, no dawdling.
+    pub calm: bool,
+}
+
+impl Node {
+    pub(crate) fn new(shard: Shard, wires: Wires, inboxes: Vec<Receiver<Parcel>>) -> Node {
+        Node {
+            shard,
+            wires,
+            inboxes,
+            room: Room::Idle,
+            now: Now::default(),
+            settled: 0,
+            dialling: VecDeque::new(),
+            news: Vec::new(),
+            jobs: Vec::new(),
+        }
+    }
+
+    /// Goes through one room.
+    pub(crate) fn advance(&mut self, scene: &mut Scene<'_>) {
+        let rings = self.inboxes.len();
+        self.room = match self.room {
+            Room::Idle => {
+                self.now = scene.now;
+                self.end_jobs(scene);
+                Room::Drain(0)
+            }
+            Room::Drain(ring) if ring < rings => {
+                let most = if scene.calm { 256 } else { scene.random.within(0, scene.plan.drain) };
+                self.drain(ring, most, scene);
+                Room::Drain(ring + 1)
+            }
+            Room::Drain(_) if self.shard.wants_order() => Room::Settle,
+            Room::Drain(_) => Room::Harvest,
+            Room::Settle => {
+                self.settled = self.shard.settled();
+                Room::DrainAll(0)
+            }
+            Room::DrainAll(ring) if ring < rings => {
+                let budget = scene.plan.house_bug == Some(HouseBug::DrainBudget);
+                self.drain(ring, if budget { 1 } else { usize::MAX }, scene);
+                Room::DrainAll(ring + 1)
+            }
+            Room::DrainAll(_) => Room::Order,
+            Room::Order => {
+                if scene.plan.house_bug == Some(HouseBug::SettledAfterDrain) {
+                    self.settled = self.shard.settled();
+                }
+                let settled = self.settled;
+                scene.trace.note(|| format!("shard {}: orders below {settled}", self.shard.index()));
+                self.shard.order(self.settled, &mut self.wires);
+                Room::Harvest
+            }
+            Room::Harvest => {
+                self.harvest(scene);
+                Room::Turn
+            }
+            Room::Turn => {
+                self.shard.turn(self.now, &mut self.wires);
+                let mut chokes = std::mem::take(&mut self.wires.chokes);
+                if scene.plan.house_bug == Some(HouseBug::ChokesBackwards) {
+                    chokes.reverse();
+                }
+                for (conn, stuck, bytes) in chokes {
+                    self.shard.choke(conn, stuck, bytes);
+                }
+                Room::Stage
+            }
+            Room::Stage => {
+                self.shard.stage(&mut self.wires);
+                if scene.plan.house_bug == Some(HouseBug::PublishedEarly) {
+                    self.shard.published();
+                }
+                Room::Publish(0)
+            }
+            Room::Publish(to) if to < self.wires.senders.len() => {
+                if let Some(sender) = &mut self.wires.senders[to] {
+                    sender.publish();
+                }
+                Room::Publish(to + 1)
+            }
+            Room::Publish(_) => Room::Published,
+            Room::Published => {
+                self.shard.published();
+                self.shard.took(1_000);
+                let delay = if scene.calm { 0 } else { scene.random.within(0, 60) as u64 };
+                self.jobs.extend(self.wires.jobs.drain(..).map(|ticket| (scene.step + delay, ticket)));
+                Room::Idle
+            }
+        };
+    }
+
+    /// The oldest time that what runs here may take for now.
+    pub(crate) fn oldest_ms(&self, now: Now) -> i64 {
+        if self.room == Room::Idle { now.ms() } else { self.now.ms() }
+    }
+
+    /// Nothing is under way here or to here.
+    pub(crate) fn is_quiet(&mut self) -> bool {
+        self.shard.is_quiet()
+            && self.jobs.is_empty()
+            && self.wires.jobs.is_empty()
+            && self.dialling.is_empty()
+            && self.inboxes.iter_mut().all(|inbox| inbox.visible() == 0)
+            && self.wires.senders.iter().flatten().all(|sender| sender.staged() == 0)
+    }
+
+    fn end_jobs(&mut self, scene: &mut Scene<'_>) {
+        let due = |job: &(u64, Option<Ticket>)| job.0 <= scene.step;
+        while let Some(place) = self.jobs.iter().position(due) {
+            if let (_, Some(ticket)) = self.jobs.swap_remove(place) {
+                self.shard.job_done(self.now, ticket, Ok(()), &mut self.wires);
+            }
+        }
+    }
+
+    fn drain(&mut self, ring: usize, most: usize, scene: &mut Scene<'_>) {
+        for _ in 0..most {
+            let Some(parcel) = self.inboxes[ring].pop() else { break };
+            let index = self.shard.index();
+            scene.trace.note(|| format!("shard {index}: takes {}", brief(&parcel)));
+            self.shard.deliver(self.now, parcel, &mut self.wires);
+        }
+        self.inboxes[ring].release();
+    }
+
+    fn harvest(&mut self, scene: &mut Scene<'_>) {
+        let slots = self.wires.slots();
+        let first = if slots == 0 { 0 } else { scene.random.below(slots) };
+        for place in 0..slots {
+            if scene.calm || scene.random.percent(70) {
+                self.visit((first + place) % slots, scene);
+            }
+        }
+        while let Some(client) = self.dialling.pop_front() {
+            let conn = self.wires.open(client);
+            let peer = Peer {
+                remote: format!("127.0.0.1:{client}"),
+                local: "127.0.0.1:6379".into(),
+                unix: false,
+                fd: 7,
+            };
+            self.shard.open(self.now, conn, peer);
+            self.news.push(News::Opened(client, conn));
+        }
+    }
+
+    /// What came by the link in a slot.
+    fn visit(&mut self, slot: usize, scene: &mut Scene<'_>) {
+        let Some(link) = self.wires.at(slot) else { return };
+        let (conn, gone, closing) = (link.conn, link.client.is_none(), link.closing);
+        if !link.up.is_empty() && (!link.throttled || gone) && closing != Some(Closing::Aborted) {
+            let whole = scene.calm || !scene.random.percent(scene.plan.cuts);
+            let count = if whole { link.up.len() } else { scene.random.within(1, link.up.len().min(90)) };
+            let bytes: Vec<u8> = link.up.drain(..count).collect();
+            self.shard.feed(self.now, conn, &bytes, &mut self.wires);
+        }
+        let Some(link) = self.wires.at(slot) else { return };
+        let hung_up = gone && link.up.is_empty();
+        let closed = link.closing.is_some() && (scene.calm || scene.random.one_in(2));
+        if hung_up || closed {
+            let link = self.wires.remove(conn).expect("it was just seen");
+            self.shard.close(conn);
+            if let Some(client) = link.client {
+                self.news.push(News::Closed(client, link.down, link.closing));
+            }
+        }
+    }
+}
+
+/// A parcel as a trace shows it.
+fn brief(parcel: &Parcel) -> String {
+    match parcel {
+        Parcel::Run(run) => format!("a run of {} for {:?} of {}", run.steps.len(), run.ticket, run.home),
+        Parcel::Ran(run) => format!("its run back for {:?}", run.ticket),
+        Parcel::Part(part) => format!("part {} of {} ({:?})", part.id, part.home, part.hop),
+        Parcel::PartDone(part) => format!("part {} back from {} ({:?})", part.id, part.shard, part.hop),
+        Parcel::Buffer(buffer) => format!("a buffer of {}", buffer.len()),
+    }
+}

@@ -1,0 +1,98 @@
+//! What a seed decides before the first step: how many clients, how small the rings, how fine the
+//! interleaving, which faults. It does not know how any of it is carried out.
+
+use crate::random::Random;
+
+/// What the clients do, and therefore which oracle looks at them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Theme {
+    /// A few keys, all kinds of commands, a history that must have one order.
+    Linear,
+    /// Roles with invariants: observers, groups, tokens, counters.
+    Invariants,
+    /// Anything the catalog has, in order or not.
+    Chaos,
+}
+
+/// Mistakes of a house around its shards, to see that they are caught.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HouseBug {
+    /// Asks what is settled after it has drained its inboxes.
+    SettledAfterDrain,
+    /// Says that its rings are published before they are.
+    PublishedEarly,
+    /// Stops the second drain at a budget.
+    DrainBudget,
+    /// Tells the shard who is stuck and who no longer is, last news first.
+    ChokesBackwards,
+}
+
+/// The shape of one run.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    pub shards: u16,
+    pub theme: Theme,
+    /// Parcels that a ring holds.
+    pub ring: usize,
+    pub clients: usize,
+    /// Requests that all clients send together, at most.
+    pub requests: usize,
+    /// Steps with load; then the clients stop sending.
+    pub steps: usize,
+    /// `pipeline-order strict`.
+    pub strict: bool,
+    /// Requests that a client has in flight at most.
+    pub depth: usize,
+    /// Percent of the shard's steps that are whole ticks; the others are single rooms.
+    pub whole_ticks: usize,
+    /// Parcels taken from one ring in the first drain at most.
+    pub drain: usize,
+    /// Percent of client steps that cut bytes somewhere.
+    pub cuts: usize,
+    /// Clients vanish, once in so many client steps; 0: never.
+    pub vanish: usize,
+    /// Clients read late, in so many percent of their steps.
+    pub slow_readers: usize,
+    /// Clients are killed and paused by others.
+    pub kills: bool,
+    /// Keys get times to live.
+    pub expiry: bool,
+    /// Milliseconds of a time jump at most.
+    pub jump_ms: usize,
+    /// How often each shard gets its turn.
+    pub weights: Vec<usize>,
+    pub house_bug: Option<HouseBug>,
+}
+
+impl Plan {
+    pub(crate) fn new(random: &mut Random, shards: u16, house_bug: Option<HouseBug>) -> Plan {
+        let theme = match random.below(20) {
+            0..=8 => Theme::Linear,
+            9..=14 => Theme::Invariants,
+            _ => Theme::Chaos,
+        };
+        let lopsided = random.one_in(3);
+        let weight = |random: &mut Random| if lopsided { random.within(1, 12) } else { 4 };
+        let depth = *random.pick(&[1, 2, 4, 8, 16, 40]);
+        Plan {
+            shards,
+            theme,
+            ring: *random.pick(&[1, 2, 2, 4, 8, 64]),
+            clients: random.within(2, 7),
+            requests: if theme == Theme::Linear { 180 } else { 600 },
+            steps: random.within(600, 2_200),
+            strict: random.percent(75),
+            depth,
+            whole_ticks: *random.pick(&[0, 20, 50, 80, 95]),
+            drain: *random.pick(&[1, 2, 3, 8, 256]),
+            cuts: *random.pick(&[0, 10, 40, 90]),
+            vanish: *random.pick(&[0, 0, 40, 150]),
+            slow_readers: *random.pick(&[0, 0, 30, 80]),
+            kills: random.one_in(4),
+            expiry: random.one_in(2),
+            jump_ms: *random.pick(&[1, 5, 40]),
+            weights: (0..shards).map(|_| weight(random)).collect(),
+            house_bug,
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! Clients with an invariant to keep or to watch: pairs written in order, groups written at once,
+//! tokens that move, counters. It does not know how requests travel.
+
+use crate::random::Random;
+use crate::request::{Expect, Kinds, Meaning, Request};
+use resp::client::Value;
+
+/// Keys of the invariants, spread over the shards.
+#[derive(Clone, Debug)]
+pub(crate) struct Stage {
+    /// Written one after the other.
+    pub pairs: Vec<[String; 2]>,
+    /// Written together.
+    pub groups: Vec<Vec<String>>,
+    /// Where tokens move.
+    pub places: Vec<String>,
+    pub tokens: usize,
+    pub counters: Vec<Counter>,
+}
+
+/// What is known of a counter.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Counter {
+    pub key: String,
+    pub sent: i64,
+    pub acknowledged: i64,
+}
+
+impl Stage {
+    pub(crate) fn new(random: &mut Random, shards: u16) -> Stage {
+        let mut serial = 0;
+        // A key on a shard that is chosen, so that it does not take luck to cross a border.
+        let mut key = |random: &mut Random, kind: &str| {
+            let shard = random.below(usize::from(shards)) as u16;
+            loop {
+                serial += 1;
+                let key = format!("{kind}{serial}");
+                if spec::owner_of(spec::slot_of(key.as_bytes()), shards) == shard {
+                    return key;
+                }
+            }
+        };
+        Stage {
+            pairs: (0..6).map(|_| [key(random, "x"), key(random, "y")]).collect(),
+            groups: (0..2).map(|_| (0..random.within(2, 4)).map(|_| key(random, "g")).collect()).collect(),
+            places: (0..5).map(|_| key(random, "t")).collect(),
+            tokens: 3,
+            counters: (0..2).map(|_| Counter { key: key(random, "n"), ..Counter::default() }).collect(),
+        }
+    }
+
+    /// What is there before the roles begin.
+    pub(crate) fn opening(&self) -> Request {
+        let mut args = vec!["MSET".to_owned()];
+        for (number, place) in self.places.iter().take(self.tokens).enumerate() {
+            args.extend([place.clone(), format!("token{number}")]);
+        }
+        Request::new(&args, ok())
+    }
+
+    /// Looks at everything at the end.
+    pub(crate) fn closing(&self) -> Vec<Request> {
+        let mut requests = vec![self.look_at_tokens()];
+        requests.extend((0..self.groups.len()).map(|group| self.look_at_group(group)));
+        requests.extend(self.counters.iter().enumerate().map(|(number, counter)| {
+            let mut request = Request::new(&["GET", &counter.key], Expect::Values(Meaning::Total));
+            request.text = format!("counter {number}: GET {}", counter.key).into();
+            request
+        }));
+        requests
+    }
+
+    fn look_at_tokens(&self) -> Request {
+        let mut args = vec!["MGET"];
+        args.extend(self.places.iter().map(String::as_str));
+        Request::new(&args, Expect::Values(Meaning::Tokens))
+    }
+
+    fn look_at_group(&self, group: usize) -> Request {
+        let mut args = vec!["MGET"];
+        args.extend(self.groups[group].iter().map(String::as_str));
+        Request::new(&args, Expect::Values(Meaning::Group))
+    }
+}
+
+fn ok() -> Expect {
+    Expect::Exactly(Value::Simple("OK".into()))
+}
+
+/// What a client is up to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Role {
+    /// Writes the pair's first key, then its second, with growing numbers.
+    Writer {
+        pair: usize,
+        round: i64,
+        second: bool,
+    },
+    /// Reads the second, then the first.
+    Observer {
+        pair: usize,
+        second: bool,
+    },
+    Setter {
+        group: usize,
+    },
+    Getter {
+        group: usize,
+    },
+    Mover,
+    Counter {
+        counter: usize,
+        seen: i64,
+    },
+    /// Large values, reply modes, looks at everything: no invariant, much weather.
+    Weather {
+        echo: u64,
+    },
+}
+
+impl Role {
+    /// A role for the client of that number.
+    pub(crate) fn for_client(client: usize, random: &mut Random) -> Role {
+        match client {
+            0 => Role::Writer { pair: 0, round: 0, second: false },
+            1 => Role::Observer { pair: 0, second: true },
+            _ => match random.below(9) {
+                0 | 1 => Role::Setter { group: random.below(2) },
+                2 | 3 => Role::Getter { group: random.below(2) },
+                4 | 5 => Role::Mover,
+                6 | 7 => Role::Counter { counter: random.below(2), seen: 0 },
+                _ => Role::Weather { echo: 0 },
+            },
+        }
+    }
+
+    /// Its connection was lost with requests away. What is still under way there must not spoil the
+    /// invariant of the next connection.
+    pub(crate) fn after_loss(&mut self, pairs: usize) {
+        match self {
+            Role::Writer { pair, round, second } if *pair + 1 < pairs => {
+                (*pair, *round, *second) = (*pair + 1, 0, false);
+            }
+            Role::Writer { .. } => *self = Role::Weather { echo: 0 },
+            Role::Observer { second, .. } => *second = true,
+            Role::Counter { seen, .. } => *seen = 0,
+            _ => {}
+        }
+    }
+
+    /// Whether it needs the answer to each request before it sends the next, where requests of one
+    /// connection may overlap.
+    pub(crate) fn is_ordered(&self) -> bool {
+        matches!(self, Role::Writer { .. } | Role::Observer { .. } | Role::Counter { .. })
+    }
+
+    /// The next request.
+    pub(crate) fn next(
+        &mut self,
+        stage: &mut Stage,
+        writer: usize,
+        serial: u64,
+        random: &mut Random,
+    ) -> Request {
+        match self {
+            Role::Writer { pair, round, second } => {
+                let key = &stage.pairs[*pair][usize::from(*second)];
+                *round += i64::from(!*second);
+                *second = !*second;
+                Request::new(&["SET", key, &round.to_string()], ok())
+            }
+            Role::Observer { pair, second } => {
+                if *second {
+                    *pair = writer;
+                }
+                let key = &stage.pairs[*pair][usize::from(*second)];
+                let meaning = if *second { Meaning::Later } else { Meaning::Earlier };
+                *second = !*second;
+                Request::new(&["GET", key], Expect::Values(meaning))
+            }
+            Role::Setter { group } => set_group(&stage.groups[*group], serial, random),
+            Role::Getter { group } => {
+                let group = *group;
+                if random.one_in(4) {
+                    let command = if random.one_in(2) { "EXISTS" } else { "TOUCH" };
+                    let mut args = vec![command];
+                    args.extend(stage.groups[group].iter().map(String::as_str));
+                    return Request::new(&args, Expect::Number(Meaning::GroupCount));
+                }
+                stage.look_at_group(group)
+            }
+            Role::Mover => {
+                if random.one_in(3) {
+                    return stage.look_at_tokens();
+                }
+                let (from, to) = (random.pick(&stage.places), random.pick(&stage.places));
+                let kinds = Kinds::INTEGER.or(Kinds::ERROR);
+                Request::new(&["RENAMENX", from, to], Expect::Kinds(kinds))
+            }
+            Role::Counter { counter, .. } => {
+                let counter = &mut stage.counters[*counter];
+                counter.sent += 1;
+                Request::new(&["INCR", &counter.key], Expect::Number(Meaning::Counted))
+            }
+            Role::Weather { echo } => {
+                *echo += 1;
+                weather(*echo, random)
+            }
+        }
+    }
+
+    /// Holds a reply against the invariant.
+    pub(crate) fn check(
+        &mut self,
+        stage: &mut Stage,
+        memory: &mut i64,
+        meaning: Meaning,
+        value: &Value,
+    ) -> Result<(), String> {
+        match meaning {
+            Meaning::Later => *memory = number(value)?,
+            Meaning::Earlier => {
+                let earlier = number(value)?;
+                if earlier < *memory {
+                    return Err(format!(
+                        "the later key of a pair was {memory}, then the earlier one {earlier}"
+                    ));
+                }
+            }
+            Meaning::Group => one_token(value)?,
+            Meaning::GroupCount => {
+                let Role::Getter { group } = self else { return Ok(()) };
+                let all = stage.groups[*group].len() as i64;
+                if *value != Value::Integer(all) && *value != Value::Integer(0) {
+                    return Err(format!("of a group of {all} keys there were {value:?}"));
+                }
+            }
+            Meaning::Tokens => every_token_once(value, stage.tokens)?,
+            Meaning::Counted => {
+                let (Value::Integer(count), Role::Counter { counter, seen }) = (value, self) else {
+                    return Err(format!("INCR answered {value:?}"));
+                };
+                let counter = &mut stage.counters[*counter];
+                counter.acknowledged += 1;
+                if *count <= *seen || *count > counter.sent {
+                    return Err(format!("a counter went from {seen} to {count}, {} were sent", counter.sent));
+                }
+                *seen = *count;
+            }
+            Meaning::Total => {
+                let total = number(value)?;
+                let fits = |counter: &Counter| (counter.acknowledged..=counter.sent).contains(&total);
+                if !stage.counters.iter().any(fits) {
+                    return Err(format!("a counter ends at {total}: {:?}", stage.counters));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn set_group(group: &[String], serial: u64, random: &mut Random) -> Request {
+    let token = format!("token{serial}");
+    if random.one_in(6) {
+        let command = if random.one_in(2) { "DEL" } else { "UNLINK" };
+        let mut args = vec![command];
+        args.extend(group.iter().map(String::as_str));
+        return Request::new(&args, Expect::Kinds(Kinds::INTEGER));
+    }
+    let exclusive = random.one_in(4);
+    let mut args = vec![if exclusive { "MSETNX" } else { "MSET" }];
+    // The order of the keys must not matter.
+    let turn = random.below(group.len());
+    for place in 0..group.len() {
+        args.extend([group[(place + turn) % group.len()].as_str(), &token]);
+    }
+    Request::new(&args, if exclusive { Expect::Kinds(Kinds::INTEGER) } else { ok() })
+}
+
+fn weather(echo: u64, random: &mut Random) -> Request {
+    let key = format!("w{}", random.below(12));
+    match random.below(10) {
+        0 => Request::new(&["SET", &key, &"v".repeat(random.within(900, 3_000))], ok()),
+        1 | 2 => Request::new(&["GET", &key], Expect::Kinds(Kinds::BULK.or(Kinds::NULL))),
+        3 => Request::new(&["DBSIZE"], Expect::Kinds(Kinds::INTEGER)),
+        4 => Request::new(&["KEYS", "w*"], Expect::Kinds(Kinds::ARRAY)),
+        5 => Request::new(&["SCAN", "0"], Expect::Kinds(Kinds::ARRAY)),
+        6 => Request::new(&["RANDOMKEY"], Expect::Kinds(Kinds::BULK.or(Kinds::NULL))),
+        7 => {
+            let other = format!("w{}", random.below(12));
+            Request::new(&["RENAME", &key, &other], Expect::Kinds(Kinds::SIMPLE.or(Kinds::ERROR)))
+        }
+        8 => Request::inline(&["SET", &key, "inline"], ok()),
+        _ => {
+            let text = format!("echo{echo}");
+            Request::inline(&["ECHO", &text], Expect::Exactly(Value::Bulk(text.clone().into())))
+        }
+    }
+}
+
+/// A number under a key, 0 where there is none.
+fn number(value: &Value) -> Result<i64, String> {
+    match value {
+        Value::Null => Ok(0),
+        Value::Bulk(text) => resp::parse_i64(text).ok_or_else(|| format!("{value:?} is no number")),
+        other => Err(format!("{other:?} is no value")),
+    }
+}
+
+fn one_token(value: &Value) -> Result<(), String> {
+    match value {
+        Value::Array(values) if values.windows(2).all(|pair| pair[0] == pair[1]) => Ok(()),
+        other => Err(format!("a group holds {other:?}")),
+    }
+}
+
+fn every_token_once(value: &Value, tokens: usize) -> Result<(), String> {
+    let Value::Array(values) = value else { return Err(format!("MGET answered {value:?}")) };
+    for token in 0..tokens {
+        let text = Value::Bulk(format!("token{token}").into());
+        if values.iter().filter(|value| **value == text).count() != 1 {
+            return Err(format!("token {token} is not there once: {values:?}"));
+        }
+    }
+    Ok(())
+}
