@@ -2,7 +2,7 @@
 //! and matches them with its questions; what they mean is told elsewhere.
 
 use crate::chaos::Chaos;
-use crate::request::{Expect, Kinds, Request};
+use crate::request::{Expect, Kinds, Request, brief};
 use crate::roles::Role;
 use resp::client::{Decoder, Value};
 use shard::ConnId;
@@ -110,7 +110,7 @@ impl Client {
         self.received.drain(..at);
         match self.questions.pop_front() {
             Some(question) => Ok(Some((question, value))),
-            None => Err(format!("a reply without a question: {value:?}")),
+            None => Err(format!("a reply without a question: {}", brief(&value))),
         }
     }
 
@@ -131,7 +131,5 @@ pub(crate) fn check_plain(question: &Question, value: &Value) -> Result<(), Stri
     if good {
         return Ok(());
     }
-    let mut shown = format!("{value:?}");
-    shown.truncate(300);
-    Err(format!("{} was answered with {shown}, wanted {:?}", question.text, question.expect))
+    Err(format!("{} was answered with {}, wanted {:?}", question.text, brief(value), question.expect))
 }

@@ -17,7 +17,8 @@ impl World {
     pub(crate) fn finish(&mut self) -> Result<bool, String> {
         self.calm = true;
         self.settle_down("answers", |world| {
-            world.clients.iter().all(|client| client.conn.is_none() || client.is_satisfied())
+            let answered = world.clients.iter().all(|client| client.conn.is_none() || client.is_satisfied());
+            answered && world.nodes.iter_mut().all(|node| node.is_quiet() && !node.wires.has_orphans())
         })?;
         let unknown = match self.plan.theme {
             Theme::Linear => self.look_at_history()?,
@@ -110,6 +111,9 @@ impl World {
             requests.extend(self.history.closing(moment, db));
             debug_assert_eq!(client, self.clients.len());
             self.run_alone(requests)?;
+        }
+        for op in &self.history.ops {
+            self.trace.note(|| linear::describe(op));
         }
         match linear::check(&self.history.ops, self.history.keys.len()) {
             Found::Order => Ok(false),

@@ -2,12 +2,11 @@
 //! It does not know how requests travel, nor how the order is looked for.
 
 use crate::linear::Op;
-use crate::model::{Act, DATABASES, SetExpiry};
+use crate::model::{Act, DATABASES, SetExpiry, Text};
 use crate::plan::Plan;
 use crate::random::Random;
 use crate::request::{Expect, Request};
 use resp::client::Value;
-use std::rc::Rc;
 
 /// The hot keys and all that was done to them.
 #[derive(Debug)]
@@ -45,12 +44,12 @@ impl History {
         History { keys, ops: Vec::new(), serial: 0, taste: random.below(5), expiry: plan.expiry }
     }
 
-    fn text(&mut self, random: &mut Random) -> Rc<[u8]> {
+    fn text(&mut self, random: &mut Random) -> Text {
         self.serial += 1;
         match random.below(8) {
-            0 => format!("{}{}", self.serial, "x".repeat(random.within(60, 1_400))).into_bytes().into(),
-            1..=3 => self.serial.to_string().into_bytes().into(),
-            _ => format!("v{}", self.serial).into_bytes().into(),
+            0 => Text::from(&format!("{}{}", self.serial, "x".repeat(random.within(60, 1_400)))),
+            1..=3 => Text::from(&self.serial.to_string()),
+            _ => Text::from(&format!("v{}", self.serial)),
         }
     }
 
@@ -115,10 +114,7 @@ impl History {
             2 => Act::GetSet(key, self.text(random)),
             3 => Act::GetDel(key),
             4 => Act::Incr(key, *random.pick(&[1, -1, 5])),
-            5 => {
-                let more = random.below(10).to_string().into_bytes();
-                Act::Append(key, more.into())
-            }
+            5 => Act::Append(key, Text::from(&random.below(10).to_string())),
             6 => Act::Strlen(key),
             _ => Act::Set {
                 key,
@@ -180,7 +176,7 @@ impl History {
             args.extend(keys.iter().map(key));
             args
         };
-        let pairs = |name: &str, pairs: &[(usize, Rc<[u8]>)]| {
+        let pairs = |name: &str, pairs: &[(usize, Text)]| {
             let mut args = vec![word(name)];
             pairs.iter().for_each(|(at, text)| args.extend([key(at), text.to_vec()]));
             args

@@ -3,6 +3,7 @@
 //! serializability. Commands of one connection keep their order. It knows nothing of shards.
 
 use crate::model::{Act, State};
+use crate::request::brief;
 use resp::client::Value;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -51,12 +52,13 @@ pub(crate) fn check(ops: &[Op], keys: usize) -> Found {
         lines,
         seen: HashSet::new(),
         budget: BUDGET,
-        best: (0, String::new()),
+        best: (Vec::new(), State::new(keys)),
     };
     let mut at = vec![0; search.lines.len()];
+    search.best.0.clone_from(&at);
     match search.go(&mut at, State::new(keys)) {
         Some(true) => Found::Order,
-        Some(false) => Found::None(search.best.1),
+        Some(false) => Found::None(search.tell()),
         None => Found::Unknown,
     }
 }
@@ -67,8 +69,8 @@ struct Search<'a> {
     must: Vec<usize>,
     seen: HashSet<u64>,
     budget: usize,
-    /// The longest attempt, and what stood there.
-    best: (usize, String),
+    /// The longest attempt, and the state there.
+    best: (Vec<usize>, State),
 }
 
 impl Search<'_> {
@@ -83,18 +85,25 @@ impl Search<'_> {
             return Some(false);
         }
         self.budget = self.budget.checked_sub(1)?;
-        // Nothing may come before a command that was answered when it was sent.
-        let next = |line: usize, at: &[usize]| self.lines[line].get(at[line]).copied();
-        let horizon = (0..at.len())
-            .filter_map(|line| next(line, at))
-            .filter(|op| op.reply.is_some())
-            .map(|op| op.answered)
-            .min()
-            .unwrap_or(u64::MAX);
-        let mut choices: Vec<usize> =
-            (0..at.len()).filter(|line| next(*line, at).is_some_and(|op| op.sent <= horizon)).collect();
-        choices.sort_by_key(|line| next(*line, at).map_or(u64::MAX, |op| op.answered));
-        self.note(at, &state, &choices);
+        if at.iter().sum::<usize>() > self.best.0.iter().sum() {
+            self.best = (at.clone(), state.clone());
+        }
+        let choices = self.choices(at);
+        // What fits here and changes nothing, here or later, may as well come here: it is in nobody's way.
+        let idle = |line: &usize| {
+            let op = self.lines[*line][at[*line]];
+            if !op.reply.as_ref().is_some_and(|reply| op.act.is_idle(reply)) {
+                return false;
+            }
+            let fits = |(reply, after): &(Value, State)| op.reply.as_ref() == Some(reply) && *after == state;
+            outcomes(&state, op).iter().any(fits)
+        };
+        if let Some(line) = choices.iter().copied().find(idle) {
+            at[line] += 1;
+            let found = self.go(at, state);
+            at[line] -= 1;
+            return found;
+        }
         for line in choices {
             let op = self.lines[line][at[line]];
             for (reply, after) in outcomes(&state, op) {
@@ -112,19 +121,42 @@ impl Search<'_> {
         Some(false)
     }
 
-    fn note(&mut self, at: &[usize], state: &State, choices: &[usize]) {
-        let depth: usize = at.iter().sum();
-        if depth < self.best.0 {
-            return;
-        }
-        let mut text = format!("after {depth} commands the state is {state:?}; next could be");
-        for line in choices {
-            let op = self.lines[*line][at[*line]];
-            let (reply, _) = &outcomes(state, op)[0];
-            text += &format!("\n    {op:?}, which would answer {reply:?}");
-        }
-        self.best = (depth, text);
+    /// The lines whose next command may come next: nothing may come before a command that was answered
+    /// when it was sent.
+    fn choices(&self, at: &[usize]) -> Vec<usize> {
+        let next = |line: usize| self.lines[line].get(at[line]).copied();
+        let horizon = (0..at.len())
+            .filter_map(next)
+            .filter(|op| op.reply.is_some())
+            .map(|op| op.answered)
+            .min()
+            .unwrap_or(u64::MAX);
+        let may = |line: &usize| next(*line).is_some_and(|op| op.sent <= horizon);
+        let mut choices: Vec<usize> = (0..at.len()).filter(may).collect();
+        choices.sort_by_key(|line| next(*line).map_or(u64::MAX, |op| op.answered));
+        choices
     }
+
+    /// Where the longest attempt ended.
+    fn tell(&self) -> String {
+        let (at, state) = &self.best;
+        let depth: usize = at.iter().sum();
+        let mut text = format!("after {depth} commands the state is {state:?}; next could be");
+        for line in self.choices(at) {
+            let op = self.lines[line][at[line]];
+            let (reply, _) = &outcomes(state, op)[0];
+            text += &format!("\n    {}, which would answer {}", describe(op), brief(&reply));
+        }
+        text
+    }
+}
+
+/// A command with its reply in words.
+pub(crate) fn describe(op: &Op) -> String {
+    let reply = op.reply.as_ref().map_or_else(|| "nothing".into(), brief);
+    let (process, act, db) = (op.process, &op.act, op.db);
+    let times = format!("{}-{} ({}-{} ms)", op.sent, op.answered, op.sent_ms, op.answered_ms);
+    format!("{process}: {act:?} in {db} at {times} answered {reply}")
 }
 
 /// What a command may do from here: once for each way in which the keys it touches may have expired.
@@ -166,7 +198,7 @@ mod tests {
     }
 
     fn set(key: usize, text: &str) -> Act {
-        Act::MSet(vec![(key, text.as_bytes().into())])
+        Act::MSet(vec![(key, text.into())])
     }
 
     fn ok() -> Option<Value> {

@@ -2,34 +2,60 @@
 //! that a history is held against. It knows nothing of shards, and its time is an argument.
 
 use resp::client::Value;
+use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::ops::Deref;
 use std::rc::Rc;
 
 /// Databases of the model.
 pub(crate) const DATABASES: usize = 2;
+
+/// A value, cheap to copy.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Text(Rc<[u8]>);
+
+impl<T: AsRef<[u8]> + ?Sized> From<&T> for Text {
+    fn from(text: &T) -> Text {
+        Text(text.as_ref().into())
+    }
+}
+
+impl Deref for Text {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", crate::request::show(&[&self.0]))
+    }
+}
 
 /// A command on keys by number.
 #[derive(Clone, Debug)]
 pub(crate) enum Act {
     Get(usize),
     Strlen(usize),
-    GetSet(usize, Rc<[u8]>),
+    GetSet(usize, Text),
     GetDel(usize),
     Set {
         key: usize,
-        text: Rc<[u8]>,
+        text: Text,
         only_if: Option<bool>,
         get: bool,
         expiry: SetExpiry,
     },
-    Append(usize, Rc<[u8]>),
+    Append(usize, Text),
     Incr(usize, i64),
     Delete(Vec<usize>),
     /// EXISTS, TOUCH.
     Count(Vec<usize>),
     MGet(Vec<usize>),
-    MSet(Vec<(usize, Rc<[u8]>)>),
-    MSetNx(Vec<(usize, Rc<[u8]>)>),
+    MSet(Vec<(usize, Text)>),
+    MSetNx(Vec<(usize, Text)>),
     Rename {
         from: usize,
         to: usize,
@@ -53,6 +79,23 @@ pub(crate) enum Act {
     SwapDb,
 }
 
+impl Act {
+    /// A command that was answered like that has changed nothing, whenever it ran.
+    pub(crate) fn is_idle(&self, reply: &Value) -> bool {
+        match self {
+            Act::Get(_) | Act::Strlen(_) | Act::Count(_) | Act::MGet(_) | Act::ExpireTime(_) => true,
+            Act::GetDel(_) => *reply == Value::Null,
+            Act::Set { get, .. } => !get && *reply == Value::Null,
+            Act::GetSet(..) | Act::Append(..) | Act::MSet(_) => false,
+            Act::FlushDb | Act::FlushAll | Act::SwapDb => false,
+            _ => {
+                *reply == Value::Integer(0) && !matches!(self, Act::Incr(..))
+                    || matches!(reply, Value::Error(_))
+            }
+        }
+    }
+}
+
 /// What SET does about the time to live.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SetExpiry {
@@ -63,7 +106,7 @@ pub(crate) enum SetExpiry {
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Entry {
-    text: Rc<[u8]>,
+    text: Text,
     expiry: Option<i64>,
 }
 
@@ -138,7 +181,7 @@ impl State {
                 self.set(base + key, text, *only_if, *get, *expiry, now)
             }
             Act::Append(key, more) => {
-                let text: Rc<[u8]> = [self.text(base + key).unwrap_or_default(), more].concat().into();
+                let text = Text::from(&[self.text(base + key).unwrap_or_default(), more].concat());
                 let length = text.len() as i64;
                 let expiry = self.expiry(base + key);
                 self.put(base + key, text, expiry);
@@ -237,7 +280,7 @@ impl State {
     fn set(
         &mut self,
         place: usize,
-        text: &Rc<[u8]>,
+        text: &Text,
         only_if: Option<bool>,
         get: bool,
         expiry: SetExpiry,
@@ -270,7 +313,7 @@ impl State {
             return error("ERR value is not an integer or out of range");
         };
         let expiry = self.expiry(place);
-        self.put(place, sum.to_string().into_bytes().into(), expiry);
+        self.put(place, Text::from(&sum.to_string()), expiry);
         Value::Integer(sum)
     }
 
@@ -287,7 +330,7 @@ impl State {
         if only_if_free { Value::Integer(1) } else { ok() }
     }
 
-    fn put(&mut self, place: usize, text: Rc<[u8]>, expiry: Option<i64>) {
+    fn put(&mut self, place: usize, text: Text, expiry: Option<i64>) {
         self.entries[place] = Some(Entry { text, expiry });
     }
 
@@ -315,7 +358,7 @@ mod tests {
     #[test]
     fn the_model_does_what_the_commands_say() {
         let mut state = State::new(2);
-        let text = |text: &str| -> Rc<[u8]> { text.as_bytes().into() };
+        let text = |text: &str| Text::from(text);
         assert_eq!(state.apply(&Act::MSetNx(vec![(0, text("5")), (1, text("x"))]), 0, 0), Value::Integer(1));
         assert_eq!(state.apply(&Act::Incr(0, 2), 0, 0), Value::Integer(7));
         assert_eq!(state.apply(&Act::ExpireAt(0, 50), 0, 0), Value::Integer(1));

@@ -106,6 +106,24 @@ impl Request {
     }
 }
 
+/// A reply as a trace shows it.
+pub(crate) fn brief(value: &Value) -> String {
+    match value {
+        Value::Bulk(text) => show(&[text]).to_string(),
+        Value::Simple(text) => format!("+{text}"),
+        Value::Error(text) => format!("-{text}"),
+        Value::Integer(number) => format!(":{number}"),
+        Value::Array(values) if values.len() < 12 => {
+            format!("[{}]", values.iter().map(brief).collect::<Vec<_>>().join(" "))
+        }
+        other => {
+            let mut text = format!("{other:?}");
+            text.truncate(60);
+            text
+        }
+    }
+}
+
 /// Words as a trace shows them.
 pub(crate) fn show(args: &[&[u8]]) -> Rc<str> {
     let word = |arg: &&[u8]| {

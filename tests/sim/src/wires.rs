@@ -92,6 +92,11 @@ impl Wires {
         self.slots.iter().filter(|(_, link)| link.is_some()).count()
     }
 
+    /// A client has gone, and its link is still there.
+    pub(crate) fn has_orphans(&self) -> bool {
+        self.slots.iter().any(|(_, link)| link.as_ref().is_some_and(|link| link.client.is_none()))
+    }
+
     /// The client reads up to `most` bytes.
     pub(crate) fn read(&mut self, conn: ConnId, most: usize, into: &mut Vec<u8>) {
         let Some(link) = self.find(conn) else { return };

@@ -7,7 +7,7 @@ use crate::history::{History, Moment};
 use crate::node::{News, Node, Room, Scene};
 use crate::plan::{Plan, Theme};
 use crate::random::Random;
-use crate::request::{Expect, Kinds, Request};
+use crate::request::{Expect, Kinds, Request, brief};
 use crate::roles::{Role, Stage};
 use crate::trace::Trace;
 use crate::wires::Closing;
@@ -337,9 +337,7 @@ impl World {
             self.clients[client].next_reply().map_err(|fault| format!("client {client}: {fault}"))?
         {
             self.trace.note(|| {
-                let mut shown = format!("{value:?}");
-                shown.truncate(120);
-                format!("step {}: client {client} reads {shown} for {}", self.step, question.text)
+                format!("step {}: client {client} reads {} for {}", self.step, brief(&value), question.text)
             });
             self.judge(client, &question, value)
                 .map_err(|fault| format!("client {client}, {}: {fault}", question.text))?;
