@@ -449,7 +449,8 @@ mod loom_tests {
     fn loom_every_message_is_dropped_once_however_the_ends_go() {
         loom::model(|| {
             let counted = Counted::new(());
-            let (mut sender, mut receiver) = ring(2);
+            // Large enough that a message taken is not given back at once.
+            let (mut sender, mut receiver) = ring(8);
             let message = counted.clone();
             let writer = thread::spawn(move || {
                 assert!(sender.stage(message.clone()).is_ok());

@@ -294,63 +294,76 @@ impl Parser {
     }
 }
 
+/// The fast path checks no length of up to three digits against a limit. Redis's limit is at least 1 MiB.
+const UNCHECKED_BULK_BYTES: usize = 999;
+
 /// The whole frame at `at`, if it is there and plain: returns where it ends. `None` says nothing but
 /// "look carefully"; spans may have been pushed.
 #[inline]
 fn whole_frame(bytes: &[u8], at: usize, spans: &mut Vec<Span>, limits: &Limits) -> Option<usize> {
-    let (mut args_max, mut bulk_max) = (limits.multibulk_args_max, limits.bulk_bytes_max);
-    if limits.unauthenticated {
-        args_max = args_max.min(UNAUTHENTICATED_ARGS_MAX);
-        bulk_max = bulk_max.min(UNAUTHENTICATED_BULK_BYTES_MAX);
+    if limits.unauthenticated || limits.bulk_bytes_max < UNCHECKED_BULK_BYTES {
+        return None;
     }
-    let (count, mut at) = number_line(bytes, at, b'*')?;
+    let (count, mut rest) = number_line::<b'*'>(bytes.get(at..)?)?;
     // A count of 0 is not a frame.
-    if count.wrapping_sub(1) >= args_max {
+    if count.wrapping_sub(1) >= limits.multibulk_args_max {
         return None;
     }
     for _ in 0..count {
-        let (len, start) = number_line(bytes, at, b'$')?;
-        let end = start + len;
-        if len > bulk_max || end + 2 > bytes.len() {
+        let (len, body) = number_line::<b'$'>(rest)?;
+        let start = bytes.len() - body.len();
+        if len > UNCHECKED_BULK_BYTES && len > limits.bulk_bytes_max {
             return None;
         }
         spans.push(Span { start: start as u32, len: len as u32 });
-        at = end + 2;
+        rest = body.get(len + 2..)?;
     }
+    let end = bytes.len() - rest.len();
     // Spans are 32 bits wide; longer input is refused by the careful path.
-    (at <= u32::MAX as usize).then_some(at)
+    (end <= u32::MAX as usize).then_some(end)
 }
 
-/// A plain line such as `$12\r\n`: its number and where it ends. Leading zeros, signs and more than
+/// A plain line such as `$12\r\n`: its number and what follows. Leading zeros, signs and more than
 /// nine digits are left to the careful path.
 #[inline(always)]
-fn number_line(bytes: &[u8], at: usize, kind: u8) -> Option<(usize, usize)> {
-    let rest = bytes.get(at..)?;
-    // One digit: one load and one compare tell the three other bytes.
-    let word = u32::from_le_bytes(*rest.first_chunk::<4>()?);
-    let digit = (word >> 8 & 0xff).wrapping_sub(u32::from(b'0'));
-    if word & 0xffff_00ff == u32::from_le_bytes([kind, 0, b'\r', b'\n']) && digit <= 9 {
-        return Some((digit as usize, at + 4));
+fn number_line<const KIND: u8>(rest: &[u8]) -> Option<(usize, &[u8])> {
+    // Most lengths have one digit or two. One load brings the line; the exclusive or leaves nothing of it but the
+    // digits' values, and the rotation puts the last digit lowest, so that one compare tells all bytes.
+    let (line, after) = rest.split_first_chunk::<4>()?;
+    let digit = (u32::from_le_bytes(*line) ^ u32::from_le_bytes([KIND, b'0', b'\r', b'\n'])).rotate_right(8);
+    if digit <= 9 {
+        return Some((digit as usize, after));
     }
-    long_number_line(rest, kind).map(|(number, len)| (number, at + len))
+    long_number_line::<KIND>(rest)
 }
 
-#[inline]
-fn long_number_line(rest: &[u8], kind: u8) -> Option<(usize, usize)> {
-    let [first, digit, ..] = *rest else { return None };
-    if first != kind || !(b'1'..=b'9').contains(&digit) {
+#[inline(always)]
+fn long_number_line<const KIND: u8>(rest: &[u8]) -> Option<(usize, &[u8])> {
+    // An argument this long has its eight bytes here, or it is not whole.
+    let line = u64::from_le_bytes(*rest.first_chunk::<8>()?);
+    let digits = line ^ u64::from_le_bytes([KIND, b'0', b'0', b'\r', b'\n', 0, 0, 0]);
+    let (tens, ones) = (digits >> 8 & 0xff, digits >> 16 & 0xff);
+    if digits & 0xff_ff00_00ff == 0 && (1..=9).contains(&tens) && ones <= 9 {
+        return Some(((tens * 10 + ones) as usize, &rest[5..]));
+    }
+    very_long_number_line(rest, KIND)
+}
+
+#[inline(never)]
+fn very_long_number_line(rest: &[u8], kind: u8) -> Option<(usize, &[u8])> {
+    let (first, mut rest) = rest.split_first()?;
+    if *first != kind || !(b'1'..=b'9').contains(rest.first()?) {
         return None;
     }
-    let mut number = usize::from(digit - b'0');
-    let mut at = 2;
-    while at < 11 {
-        let byte = *rest.get(at)?;
+    let mut number = 0;
+    for _ in 0..10 {
+        let (byte, after) = rest.split_first()?;
         let digit = byte.wrapping_sub(b'0');
         if digit > 9 {
-            break;
+            return Some((number, rest.strip_prefix(b"\r\n")?));
         }
         number = number * 10 + usize::from(digit);
-        at += 1;
+        rest = after;
     }
-    (rest.get(at..at + 2)? == b"\r\n").then_some((number, at + 2))
+    None
 }
