@@ -5,11 +5,11 @@ use crate::idle::{Idle, Waker};
 use crate::wires::{Events, PARCELS_PER_PEER, Wires, peer_of};
 use commands::Job;
 use mesh::Receiver;
-use port::{Event, Peer, Why};
+use port::{Event, Peer};
 use shard::{ConnId, Now, Outbox, Parcel, Shard, Ticket};
 use spec::setting::{ClientClass, Priority};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant, SystemTime};
 use telemetry::Block;
@@ -121,6 +121,9 @@ pub struct Core {
     block: Arc<Block>,
     first: usize,
     stopping: Option<Instant>,
+    /// Its clients have gone, and it has said so in `empty_cores`.
+    emptied: bool,
+    empty_cores: Arc<AtomicUsize>,
     generation: u64,
     /// The last thing it did was to sleep.
     slept: bool,
@@ -148,6 +151,8 @@ pub struct Parts {
     pub blocks: Vec<Arc<Block>>,
     /// When it sleeps.
     pub idle: Idle,
+    /// How many cores have seen their last client off.
+    pub empty_cores: Arc<AtomicUsize>,
 }
 
 impl Core {
@@ -177,6 +182,8 @@ impl Core {
             block,
             first: 0,
             stopping: None,
+            emptied: false,
+            empty_cores: parts.empty_cores,
             generation: u64::MAX,
             slept: false,
             rung: false,
@@ -299,12 +306,17 @@ impl Core {
             Event::Opened(link, peer) => {
                 let conn = self.wires.opened(poller, link);
                 match self.refusal(&peer) {
+                    _ if self.stopping.is_some() => self.wires.close(conn, true),
                     None => self.shard.open(now, conn, peer_of(&peer)),
                     Some(text) => self.turn_away(conn, text),
                 }
             }
-            Event::Closed(link, why) => {
-                debug_assert!(matches!(why, Why::Peer | Why::Ours | Why::Error(_)));
+            Event::Ended(link) => {
+                if let Some(conn) = self.wires.conn_of(poller, link) {
+                    self.shard.ended(now, conn, &mut self.wires);
+                }
+            }
+            Event::Closed(link, _) => {
                 if let Some(conn) = self.wires.closed(poller, link) {
                     self.shard.close(conn);
                 }
@@ -344,6 +356,7 @@ impl Core {
 
     fn run_errands(&mut self) {
         for errand in self.wires.errands.drain(..) {
+            assert!(!matches!(errand.job, Job::Crash), "DEBUG PANIC or DEBUG SEGFAULT was asked for");
             let core = usize::from(self.shard.index());
             // The house ends after its cores: somebody listens.
             let _ = self.requests.send(Request { core, job: errand.job, ticket: errand.ticket });
@@ -374,12 +387,17 @@ impl Core {
         for poller in &mut self.wires.pollers {
             poller.stop_accepting();
         }
-        self.wires.close_all();
+        self.shard.leave(&mut self.wires);
         self.stopping = Some(Instant::now());
     }
 
-    fn is_done(&self) -> bool {
-        self.stopping.is_some_and(|since| self.wires.connections() == 0 || since.elapsed() > DRAIN)
+    /// Its clients have gone, and so have those of the other cores, which may still ask it for something.
+    fn is_done(&mut self) -> bool {
+        let Some(since) = self.stopping else { return false };
+        if self.wires.connections() == 0 && !std::mem::replace(&mut self.emptied, true) {
+            self.empty_cores.fetch_add(1, Ordering::SeqCst);
+        }
+        self.empty_cores.load(Ordering::SeqCst) == self.blocks.len() || since.elapsed() > DRAIN
     }
 
     /// Rings every doorbell.

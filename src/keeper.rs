@@ -1,5 +1,6 @@
 //! The thread that looks after the house: signals, jobs of the cores, the control port, the end.
 
+use crate::apply::apply;
 use crate::admin::{self, AdminConfig, AdminHandle};
 use crate::boot::{House, Note, Visitor, control_address, poll_words};
 use crate::config::{Config, rewrite};
@@ -146,7 +147,12 @@ impl Keeper {
                 tracing::info!("SHUTDOWN: no new connections, sending what is due");
                 return true;
             }
-            Job::Crash => panic!("DEBUG PANIC or SEGFAULT was asked for"),
+            Job::Crash => unreachable!("the core that was asked has ended the process"),
+            Job::Log(text) => {
+                tracing::warn!("DEBUG LOG: {text}");
+                Ok(())
+            }
+            Job::ApplySettings { names, settings } => apply(&names, &settings, house.shards()),
             Job::SettingChanged(name, value) => {
                 tracing::debug!("setting {name} is now {value}");
                 Ok(())

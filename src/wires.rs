@@ -194,14 +194,6 @@ impl Wires {
         self.conns.len()
     }
 
-    /// Closes all connections in order.
-    pub(crate) fn close_all(&mut self) {
-        let ids: Vec<LinkId> = self.conns.ids().collect();
-        for id in ids {
-            self.close(conn_id(id), true);
-        }
-    }
-
     /// Bytes that found no chunk go to the backlog, within the output limits.
     fn hold_back(&mut self, id: ConnId, bytes: &[u8]) {
         let (hard, soft, soft_s) = self.output_limit;

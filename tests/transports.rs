@@ -6,7 +6,7 @@ use faulty::{Faults, Faulty};
 use memory::{MemoryConfig, MemoryPoller};
 use port::contract::{Rig, SocketWire, Wire};
 use port::sockets::{ListenOn, SocketOptions, listen, local_address};
-use port::{Address, Event, Poller, Why};
+use port::{Address, Close, Event, Poller, Why};
 use std::cell::RefCell;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -195,6 +195,7 @@ fn faulty_drops_links_by_chance_and_keeps_its_books() {
                 match event {
                     Event::Opened(..) => opened += 1,
                     Event::Writable(_) => {}
+                    Event::Ended(link) => poller.close(link, Close::Drain),
                     Event::Bytes(_, chunk) => {
                         received.extend_from_slice(chunk.filled());
                         poller.recycle(chunk);

@@ -8,6 +8,7 @@ mod execute;
 mod feed;
 mod gates;
 mod house;
+mod leave;
 mod marks;
 mod outbox;
 mod parcel;

@@ -4,7 +4,7 @@
 
 use corelane_epoll::EpollPoller;
 use port::sockets::{ListenOn, SocketOptions, listen};
-use port::{Address, Event, Poller};
+use port::{Address, Close, Event, Poller};
 use rustix::time::{ClockId, clock_gettime};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -61,6 +61,8 @@ fn serve(poller: &mut EpollPoller, over: &AtomicBool) {
                 answer.fill(chunk.filled());
                 poller.submit(link, answer);
                 poller.recycle(chunk);
+            } else if let Event::Ended(link) = event {
+                poller.close(link, Close::Drain);
             }
         }
         poller.flush();

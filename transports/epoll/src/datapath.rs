@@ -52,7 +52,7 @@ impl EpollPoller {
         for _ in 0..self.lender.tellable().min(budget.saturating_sub(events.len())) {
             let id = self.lender.next_to_tell().expect("it was counted");
             if let Some(link) = self.links.find(id)
-                && link.course != Course::Draining
+                && !link.is_draining()
             {
                 link.queue.told();
                 events.push(Event::Writable(id));
@@ -120,12 +120,9 @@ impl EpollPoller {
         match recv(&link.fd, chunk.spare(), RecvFlags::empty()).map(|(count, _)| count) {
             Ok(0) => {
                 self.receiving.give(chunk);
-                if link.queue.is_empty() {
-                    self.end(id, Why::Peer);
-                } else {
-                    link.course = Course::PeerDone;
-                    enlist(&mut self.restless, &mut link.restless, id);
-                }
+                link.course = Course::Ended;
+                enlist(&mut self.restless, &mut link.restless, id);
+                events.push(Event::Ended(id));
             }
             Ok(count) => {
                 chunk.extend(count);
@@ -159,9 +156,9 @@ impl EpollPoller {
         }
         if link.queue.is_empty() {
             match link.course {
-                Course::Open => {}
-                Course::Draining => self.end_in_order(id),
-                Course::PeerDone => self.end(id, Why::Peer),
+                Course::Open | Course::Ended => {}
+                Course::Draining(false) => self.end_in_order(id),
+                Course::Draining(true) => self.end(id, Why::Peer),
             }
         } else {
             enlist(&mut self.restless, &mut link.restless, id);
@@ -301,7 +298,7 @@ impl Poller for EpollPoller {
 
     fn lease(&mut self, link: LinkId, _at_least: usize) -> Option<Chunk> {
         let found = self.links.find(link)?;
-        if found.course == Course::Draining {
+        if found.is_draining() {
             return None;
         }
         self.lender.lease(link, &mut found.queue)
@@ -309,7 +306,7 @@ impl Poller for EpollPoller {
 
     fn submit(&mut self, link: LinkId, chunk: Chunk) {
         match self.links.find(link) {
-            Some(found) if found.course != Course::Draining && !chunk.filled().is_empty() => {
+            Some(found) if !found.is_draining() && !chunk.filled().is_empty() => {
                 found.queue.push(chunk);
                 // A blocked link is not tried in vain: EPOLLOUT puts it on the list.
                 if !found.blocked {
@@ -347,12 +344,17 @@ impl Poller for EpollPoller {
 
     fn close(&mut self, link: LinkId, how: Close) {
         let Some(found) = self.links.find(link) else { return };
-        match how {
-            Close::Abort => self.end(link, Why::Ours),
-            Close::Drain if found.queue.is_empty() => self.end_in_order(link),
-            Close::Drain => {
-                found.course = Course::Draining;
-                enlist(&mut self.restless, &mut found.restless, link);
+        match (how, found.course) {
+            (Close::Abort, _) => self.end(link, Why::Ours),
+            (Close::Drain, Course::Draining(_)) => {}
+            (Close::Drain, course) => {
+                let ended = course == Course::Ended;
+                found.course = Course::Draining(ended);
+                match (found.queue.is_empty(), ended) {
+                    (false, _) => enlist(&mut self.restless, &mut found.restless, link),
+                    (true, false) => self.end_in_order(link),
+                    (true, true) => self.end(link, Why::Peer),
+                }
             }
         }
     }

@@ -18,10 +18,10 @@ pub(crate) const READY_MAX: usize = 256;
 pub(crate) enum Course {
     /// Living.
     Open,
-    /// `Close::Drain`: ends when all is sent.
-    Draining,
-    /// The peer has said its last; what is unsent still goes out to it.
-    PeerDone,
+    /// The peer has sent its last; it may still listen.
+    Ended,
+    /// `Close::Drain`: ends when all is sent. `true`: the peer had ended before.
+    Draining(bool),
 }
 
 #[derive(Debug)]
@@ -38,6 +38,13 @@ pub(crate) struct Link {
     pub(crate) outgoing: bool,
     /// It is on the list of links whose interest may have changed.
     pub(crate) restless: bool,
+}
+
+impl Link {
+    /// It was closed in order: it takes nothing more.
+    pub(crate) fn is_draining(&self) -> bool {
+        matches!(self.course, Course::Draining(_))
+    }
 }
 
 /// Kernel sockets over epoll.

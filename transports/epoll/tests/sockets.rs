@@ -111,7 +111,7 @@ fn a_client_hung_up_on_while_it_talks_sees_the_reply_and_an_orderly_end() {
                     poller.close(link, Close::Drain);
                 }
                 Event::Closed(..) => open = false,
-                Event::Opened(..) | Event::Writable(_) => {}
+                Event::Opened(..) | Event::Writable(_) | Event::Ended(_) => {}
             }
         }
         poller.flush();

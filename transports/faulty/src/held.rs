@@ -43,9 +43,11 @@ pub(crate) struct Held {
 
 fn link_of(event: &Event) -> LinkId {
     match event {
-        Event::Opened(link, _) | Event::Bytes(link, _) | Event::Writable(link) | Event::Closed(link, _) => {
-            *link
-        }
+        Event::Opened(link, _)
+        | Event::Bytes(link, _)
+        | Event::Writable(link)
+        | Event::Ended(link)
+        | Event::Closed(link, _) => *link,
     }
 }
 
@@ -87,7 +89,7 @@ impl Held {
             Event::Opened(..) => (slot.link, slot.standing) = (Some(link), Standing::Fine),
             Event::Closed(..) => slot.link = None,
             Event::Bytes(..) => slot.bytes += 1,
-            Event::Writable(..) => {}
+            Event::Writable(..) | Event::Ended(..) => {}
         }
         slot.events.push_back(event);
         self.count += 1;
@@ -116,7 +118,7 @@ impl Held {
         for event in std::mem::take(&mut slot.events) {
             match event {
                 Event::Bytes(of, chunk) if of == link => chunks.push(chunk),
-                Event::Writable(of) if of == link => self.count -= 1,
+                Event::Writable(of) | Event::Ended(of) if of == link => self.count -= 1,
                 other => slot.events.push_back(other),
             }
         }
@@ -125,8 +127,7 @@ impl Held {
         chunks
     }
 
-    /// Whether the transport inside should bring no more bytes of a link: while some are held, it would
-    /// otherwise report the peer's end before the house could answer what the peer had sent.
+    /// Whether the transport inside should bring no more bytes of a link: some are held already.
     pub(crate) fn wants_no_bytes(&mut self, link: LinkId) -> bool {
         self.find(link).is_some_and(|slot| slot.bytes > 0 || slot.standing == Standing::Throttled)
     }

@@ -20,7 +20,7 @@ struct Link {
     throttled: bool,
     /// `Close::Drain` was asked for: ends when all is sent.
     draining: bool,
-    /// The peer's end was seen: nothing is left to read.
+    /// The peer's end was told: nothing is left to read.
     ended: bool,
     /// It is on the list for the next flush.
     listed: bool,
@@ -97,14 +97,9 @@ impl MemoryPoller {
                 hub.list(number);
             }
             events.push(Event::Bytes(id, chunk));
-        } else if !unread && peer != PeerEnd::Open {
+        } else if !unread && peer != PeerEnd::Open && !link.draining && !link.ended {
             link.ended = true;
-            // Answers on their way still go out to a peer that listens.
-            if link.queue.is_empty() {
-                let why = if link.draining { Why::Ours } else { Why::Peer };
-                drop(hub);
-                self.end(id, why);
-            }
+            events.push(Event::Ended(id));
         }
         true
     }
@@ -139,8 +134,8 @@ impl MemoryPoller {
             }
         }
         drop(hub);
-        if link.draining || link.ended {
-            let why = if link.draining { Why::Ours } else { Why::Peer };
+        if link.draining {
+            let why = if link.ended { Why::Peer } else { Why::Ours };
             self.end(id, why);
         }
     }
@@ -225,6 +220,7 @@ impl Poller for MemoryPoller {
         let Some(found) = self.links.find(link) else { return };
         match how {
             Close::Drain if !found.queue.is_empty() => found.draining = true,
+            Close::Drain if found.ended => self.end(link, Why::Peer),
             _ => self.end(link, Why::Ours),
         }
     }

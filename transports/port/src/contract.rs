@@ -116,6 +116,7 @@ sentences! {
     close_while_receiving_is_safe
     a_half_close_delivers_the_bytes_first
     a_half_closed_peer_hears_the_answers
+    a_half_closed_peer_may_go_altogether
     ends_that_wait_for_their_turn_are_safe
     a_peer_that_resets_is_reported_once
     a_peer_that_goes_while_throttled_is_found_on_resume

@@ -58,7 +58,7 @@ pub enum Close {
 /// Why a link ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Why {
-    /// The peer closed its end in order.
+    /// The peer had ended its stream, and we then closed in order.
     Peer,
     /// We closed it.
     Ours,
@@ -75,6 +75,9 @@ pub enum Event {
     Bytes(LinkId, Chunk),
     /// A lease that was refused earlier would now succeed, or a send queue has emptied.
     Writable(LinkId),
+    /// The peer sends nothing more: no `Bytes` follow. It may still listen, so the link lives on until
+    /// the house closes it; comes at most once.
+    Ended(LinkId),
     /// The link is gone; always the last event of its `LinkId`. Comes exactly once, also after `close`.
     Closed(LinkId, Why),
 }

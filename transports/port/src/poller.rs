@@ -29,9 +29,9 @@ pub struct PollerStats {
 /// bytes of a link arrive whole and in order; submitted chunks leave whole and in order, one send in
 /// flight per link; `Opened` is first and `Closed` last, each once; calls with a stale `LinkId` do
 /// nothing (a submitted chunk still goes back to its pool); a refused lease is followed by `Writable`
-/// once it would succeed; `close` while busy is safe. A peer that only stops sending still gets what is
-/// submitted before its `Closed` is told, and its `Closed` comes in a later poll than its last bytes:
-/// what one tick answers reaches it. What comes home from another core later than that does not.
+/// once it would succeed; `close` while busy is safe. A peer that has sent its last is told by `Ended`, once,
+/// after its last bytes, and its link lives until the house closes it: whatever the house submits until
+/// then, in that tick or many later, reaches a peer that still listens.
 pub trait Poller {
     /// The driver's name, such as `uring` or `epoll`.
     fn name(&self) -> &'static str;

@@ -7,7 +7,7 @@
 
 use corelane_uring::UringPoller;
 use port::sockets::{ListenOn, SocketOptions, listen};
-use port::{Event, Poller};
+use port::{Close, Event, Poller};
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::time::{ClockId, clock_gettime};
 use std::collections::HashMap;

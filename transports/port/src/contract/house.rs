@@ -28,6 +28,8 @@ pub(super) struct Guest {
     /// A lease was refused: nothing is leased again before `Writable`.
     pub refused: bool,
     throttled: bool,
+    /// The peer has sent its last: closed in order once it has all answers.
+    finishing: bool,
 }
 
 pub(super) struct House<'a, R: Rig> {
@@ -35,6 +37,8 @@ pub(super) struct House<'a, R: Rig> {
     pub poller: R::Poller,
     pub manner: Manner,
     pub budget: usize,
+    /// Links whose peer has sent its last are kept: more answers are to come.
+    pub detains: bool,
     pub guests: HashMap<LinkId, Guest>,
     pub ended: HashMap<LinkId, (Why, Guest)>,
     pub hoard: Vec<Chunk>,
@@ -56,6 +60,7 @@ impl<'a, R: Rig> House<'a, R> {
             poller: rig.build(),
             manner,
             budget: 64,
+            detains: false,
             guests: HashMap::new(),
             ended: HashMap::new(),
             hoard: Vec::new(),
@@ -108,6 +113,7 @@ impl<'a, R: Rig> House<'a, R> {
             Event::Bytes(link, chunk) => {
                 let guest = self.guests.get_mut(&link).expect("bytes come between Opened and Closed");
                 assert!(!chunk.filled().is_empty(), "bytes are never none");
+                assert!(!guest.finishing, "no bytes come behind Ended");
                 guest.received.extend_from_slice(chunk.filled());
                 if self.manner == Manner::Echo {
                     guest.outgoing.extend(chunk.filled());
@@ -121,6 +127,11 @@ impl<'a, R: Rig> House<'a, R> {
                 let guest = self.guests.get_mut(&link).expect("Writable comes between Opened and Closed");
                 guest.refused = false;
                 self.writables += 1;
+            }
+            Event::Ended(link) => {
+                let guest = self.guests.get_mut(&link).expect("Ended comes between Opened and Closed");
+                assert!(!guest.finishing, "Ended comes once");
+                guest.finishing = true;
             }
             Event::Closed(link, why) => {
                 let guest = self.guests.remove(&link).expect("Closed comes once, after Opened");
@@ -145,6 +156,9 @@ impl<'a, R: Rig> House<'a, R> {
                     self.poller.submit(link, chunk);
                 }
             }
+        }
+        if guest.finishing && !self.detains && guest.outgoing.is_empty() {
+            self.poller.close(link, Close::Drain);
         }
         let unsent = guest.outgoing.len();
         if self.manner == Manner::Echo && guest.throttled != (unsent > ECHO_BYTES_MAX) {
