@@ -1,6 +1,5 @@
 //! The thread that looks after the house: signals, jobs of the cores, the control port, the end.
 
-use crate::apply::apply;
 use crate::admin::{self, AdminConfig, AdminHandle};
 use crate::boot::{House, Note, Visitor, control_address, poll_words};
 use crate::config::{Config, rewrite};
@@ -148,11 +147,6 @@ impl Keeper {
                 return true;
             }
             Job::Crash => unreachable!("the core that was asked has ended the process"),
-            Job::Log(text) => {
-                tracing::warn!("DEBUG LOG: {text}");
-                Ok(())
-            }
-            Job::ApplySettings { names, settings } => apply(&names, &settings, house.shards()),
             Job::SettingChanged(name, value) => {
                 tracing::debug!("setting {name} is now {value}");
                 Ok(())
