@@ -4,6 +4,7 @@
 use crate::chaos::Chaos;
 use crate::request::{Expect, Kinds, Request, brief};
 use crate::roles::Role;
+use crate::wires::Instant;
 use resp::client::{Decoder, Value};
 use shard::ConnId;
 use std::collections::VecDeque;
@@ -44,6 +45,12 @@ pub(crate) struct Client {
     /// Bytes read and not yet decoded.
     received: Vec<u8>,
     decoder: Decoder,
+    /// Bytes asked so far, and where in them the commands of the history begin.
+    asked: usize,
+    begins: VecDeque<(usize, usize)>,
+    /// Bytes decoded so far, and how far the shard had written at which moment.
+    decoded: usize,
+    writes: VecDeque<(usize, Instant)>,
     /// What a role remembers from one reply to the next.
     pub memory: i64,
     /// The server is expected to close.
@@ -63,6 +70,10 @@ impl Client {
             questions: VecDeque::new(),
             received: Vec::new(),
             decoder: Decoder::default(),
+            asked: 0,
+            begins: VecDeque::new(),
+            decoded: 0,
+            writes: VecDeque::new(),
             memory: 0,
             last: false,
         }
@@ -77,6 +88,9 @@ impl Client {
         self.questions.clear();
         self.received.clear();
         self.decoder = Decoder::default();
+        (self.asked, self.decoded) = (0, 0);
+        self.begins.clear();
+        self.writes.clear();
         self.memory = 0;
         self.last = false;
     }
@@ -84,19 +98,33 @@ impl Client {
     /// Puts a request behind the others.
     pub(crate) fn ask(&mut self, request: Request) {
         self.unsent.extend_from_slice(&request.bytes);
+        if let Some(Expect::History(op)) = request.expect {
+            self.begins.push_back((self.asked, op));
+        }
+        self.asked += request.bytes.len();
         if let Some(expect) = request.expect {
             self.last |= matches!(expect, Expect::Last);
             self.questions.push_back(Question { expect, text: request.text });
         }
     }
 
-    /// Bytes of the server have come.
-    pub(crate) fn receive(&mut self, bytes: &[u8]) {
-        self.received.extend_from_slice(bytes);
+    /// The next command of the history that begins in the first so many bytes.
+    pub(crate) fn next_begun(&mut self, bytes: usize) -> Option<usize> {
+        self.begins.pop_front_if(|(begin, _)| *begin < bytes).map(|(_, op)| op)
     }
 
-    /// The next whole reply, with its question.
-    pub(crate) fn next_reply(&mut self) -> Result<Option<(Question, Value)>, String> {
+    /// Bytes of the server have come, with when they were written.
+    pub(crate) fn receive(
+        &mut self,
+        bytes: impl Iterator<Item = u8>,
+        writes: impl Iterator<Item = (usize, Instant)>,
+    ) {
+        self.received.extend(bytes);
+        self.writes.extend(writes);
+    }
+
+    /// The next whole reply, with its question and when its end was written.
+    pub(crate) fn next_reply(&mut self) -> Result<Option<(Question, Value, Instant)>, String> {
         let mut at = 0;
         let next = self.decoder.next(&self.received, &mut at);
         let value = match next {
@@ -108,8 +136,12 @@ impl Client {
             }
         };
         self.received.drain(..at);
+        self.decoded += at;
+        let decoded = self.decoded;
+        while self.writes.pop_front_if(|(written, _)| *written < decoded).is_some() {}
+        let written = self.writes.front().map(|(_, instant)| *instant).unwrap_or_default();
         match self.questions.pop_front() {
-            Some(question) => Ok(Some((question, value))),
+            Some(question) => Ok(Some((question, value, written))),
             None => Err(format!("a reply without a question: {}", brief(&value))),
         }
     }

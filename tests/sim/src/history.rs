@@ -6,6 +6,7 @@ use crate::model::{Act, DATABASES, SetExpiry, Text};
 use crate::plan::Plan;
 use crate::random::Random;
 use crate::request::{Expect, Request};
+use crate::wires::Instant;
 use resp::client::Value;
 
 /// The hot keys and all that was done to them.
@@ -25,9 +26,7 @@ pub(crate) struct Moment {
     pub process: usize,
     pub db: usize,
     pub step: u64,
-    /// The oldest clock of any shard, in milliseconds.
-    pub oldest_ms: i64,
-    pub newest_ms: i64,
+    pub now_ms: i64,
 }
 
 impl History {
@@ -67,7 +66,7 @@ impl History {
             (0, 0..=11) | (_, 0..=4) => self.single(random),
             (1, 5..=13) | (_, 5..=9) => self.several(random),
             (2, 10..=15) | (_, 10..=13) => self.moving(random),
-            (_, 14..=15) if self.expiry => self.expiring(moment.newest_ms, random),
+            (_, 14..=15) if self.expiry => self.expiring(moment.now_ms, random),
             (_, 16) if random.one_in(3) => {
                 random.pick(&[Act::FlushAll, Act::FlushDb, Act::SwapDb, Act::FlushDb]).clone()
             }
@@ -90,8 +89,8 @@ impl History {
             process: moment.process,
             act,
             db: moment.db,
-            sent: moment.step,
-            sent_ms: moment.oldest_ms,
+            sent: u64::MAX,
+            sent_ms: i64::MAX,
             answered: u64::MAX,
             answered_ms: i64::MAX,
             reply: None,
@@ -99,11 +98,15 @@ impl History {
         Request::new(&args, Expect::History(self.ops.len() - 1))
     }
 
-    /// A reply has come.
-    pub(crate) fn answered(&mut self, op: usize, moment: Moment, value: Value) {
+    /// The first byte of a request has reached a shard.
+    pub(crate) fn sent(&mut self, op: usize, step: u64, oldest_ms: i64) {
+        (self.ops[op].sent, self.ops[op].sent_ms) = (step, oldest_ms);
+    }
+
+    /// A reply has come, and was written at that moment.
+    pub(crate) fn answered(&mut self, op: usize, written: Instant, value: Value) {
         let op = &mut self.ops[op];
-        op.answered = moment.step;
-        op.answered_ms = moment.newest_ms;
+        (op.answered, op.answered_ms) = (written.step, written.ms);
         op.reply = Some(value);
     }
 

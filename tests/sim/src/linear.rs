@@ -37,7 +37,7 @@ pub(crate) enum Found {
 }
 
 /// States looked at before a search is given up.
-const BUDGET: usize = 120_000;
+const BUDGET: usize = 30_000;
 
 /// Looks for an order of `ops`, which are sorted by `sent` within each process.
 pub(crate) fn check(ops: &[Op], keys: usize) -> Found {

@@ -4,7 +4,7 @@
 use crate::plan::{HouseBug, Plan};
 use crate::random::Random;
 use crate::trace::Trace;
-use crate::wires::{Closing, Wires};
+use crate::wires::{Closing, Link, Wires};
 use mesh::Receiver;
 use shard::{ConnId, Now, Parcel, Peer, Shard, Ticket};
 use std::collections::VecDeque;
@@ -28,8 +28,10 @@ pub(crate) enum Room {
 #[derive(Debug)]
 pub(crate) enum News {
     Opened(usize, ConnId),
-    /// The link is gone: what was still under way to the client, and how it was closed.
-    Closed(usize, Vec<u8>, Option<Closing>),
+    /// The shard was fed so many bytes of the client, all in all.
+    Fed(usize, usize),
+    /// The link is gone, with what was still under way to the client.
+    Closed(usize, Box<Link>),
 }
 
 /// One core.
@@ -209,6 +211,8 @@ impl Node {
             let whole = scene.calm || !scene.random.percent(scene.plan.cuts);
             let count = if whole { link.up.len() } else { scene.random.within(1, link.up.len().min(90)) };
             let bytes: Vec<u8> = link.up.drain(..count).collect();
+            link.fed += count;
+            self.news.extend(link.client.map(|client| News::Fed(client, link.fed)));
             self.shard.feed(self.now, conn, &bytes, &mut self.wires);
         }
         let Some(link) = self.wires.at(slot) else { return };
@@ -218,7 +222,7 @@ impl Node {
             let link = self.wires.remove(conn).expect("it was just seen");
             self.shard.close(conn);
             if let Some(client) = link.client {
-                self.news.push(News::Closed(client, link.down, link.closing));
+                self.news.push(News::Closed(client, Box::new(link)));
             }
         }
     }

@@ -1,6 +1,7 @@
 //! What surrounds one simulated shard: rings to the others, links to clients, jobs. It does what the
 //! house's own wires do, without sockets; it knows nothing of commands.
 
+use crate::client::Client;
 use mesh::Sender;
 use shard::{ConnId, Outbox, Parcel, Ticket};
 
@@ -16,6 +17,13 @@ pub(crate) enum Closing {
     Aborted,
 }
 
+/// A step, and the newest clock in it in milliseconds.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Instant {
+    pub step: u64,
+    pub ms: i64,
+}
+
 /// A connection as the house knows it.
 #[derive(Debug)]
 pub(crate) struct Link {
@@ -26,6 +34,12 @@ pub(crate) struct Link {
     pub up: Vec<u8>,
     /// Bytes under way to the client.
     pub down: Vec<u8>,
+    /// Bytes that the shard was fed.
+    pub fed: usize,
+    /// Bytes that the shard wrote.
+    written: usize,
+    /// How far it had written at which moment; taken by the client.
+    pub writes: Vec<(usize, Instant)>,
     pub stuck: bool,
     pub throttled: bool,
     pub closing: Option<Closing>,
@@ -39,11 +53,20 @@ pub(crate) struct Wires {
     pub chokes: Vec<(ConnId, bool, usize)>,
     /// Tickets of jobs that the house was given.
     pub jobs: Vec<Option<Ticket>>,
+    /// Now.
+    pub instant: Instant,
 }
 
 impl Wires {
     pub(crate) fn new(senders: Vec<Option<Sender<Parcel>>>) -> Wires {
-        Wires { senders, slots: Vec::new(), free: Vec::new(), chokes: Vec::new(), jobs: Vec::new() }
+        Wires {
+            senders,
+            slots: Vec::new(),
+            free: Vec::new(),
+            chokes: Vec::new(),
+            jobs: Vec::new(),
+            instant: Instant::default(),
+        }
     }
 
     /// A new link, in the slot that was freed last.
@@ -60,6 +83,9 @@ impl Wires {
             client: Some(client),
             up: Vec::new(),
             down: Vec::new(),
+            fed: 0,
+            written: 0,
+            writes: Vec::new(),
             stuck: false,
             throttled: false,
             closing: None,
@@ -98,10 +124,10 @@ impl Wires {
     }
 
     /// The client reads up to `most` bytes.
-    pub(crate) fn read(&mut self, conn: ConnId, most: usize, into: &mut Vec<u8>) {
+    pub(crate) fn read(&mut self, conn: ConnId, most: usize, client: &mut Client) {
         let Some(link) = self.find(conn) else { return };
         let count = most.min(link.down.len());
-        into.extend(link.down.drain(..count));
+        client.receive(link.down.drain(..count), link.writes.drain(..));
         if link.stuck && link.down.is_empty() {
             link.stuck = false;
             self.chokes.push((conn, false, 0));
@@ -111,11 +137,14 @@ impl Wires {
 
 impl Outbox for Wires {
     fn write(&mut self, conn: ConnId, bytes: &[u8]) {
+        let instant = self.instant;
         let Some(link) = self.find(conn) else { return };
         if link.closing.is_some() || link.client.is_none() {
             return;
         }
         link.down.extend_from_slice(bytes);
+        link.written += bytes.len();
+        link.writes.push((link.written, instant));
         let unread = link.down.len();
         if unread > STUCK_BYTES && !link.stuck {
             link.stuck = true;

@@ -10,7 +10,7 @@ use crate::random::Random;
 use crate::request::{Expect, Kinds, Request, brief};
 use crate::roles::{Role, Stage};
 use crate::trace::Trace;
-use crate::wires::Closing;
+use crate::wires::{Closing, Instant};
 use commands::Catalog;
 use mesh::Board;
 use resp::client::Value;
@@ -153,6 +153,7 @@ impl World {
             now,
             calm: self.calm,
         };
+        self.nodes[node].wires.instant = Instant { step: self.step, ms: now.ms() };
         self.nodes[node].advance(&mut scene);
         if self.nodes[node].news.is_empty() {
             return Ok(());
@@ -163,10 +164,11 @@ impl World {
                     self.clients[client].conn = Some(conn);
                     self.clients[client].dialling = false;
                 }
-                News::Closed(client, rest, closing) => {
-                    self.clients[client].receive(&rest);
+                News::Fed(client, bytes) => self.fed(client, bytes),
+                News::Closed(client, mut link) => {
+                    self.clients[client].receive(link.down.drain(..), link.writes.drain(..));
                     self.read_replies(client)?;
-                    self.end_of_stream(client, closing)?;
+                    self.end_of_stream(client, link.closing)?;
                 }
             }
         }
@@ -220,6 +222,20 @@ impl World {
         self.trace.note(|| format!("client {client} dials shard {shard}"));
     }
 
+    /// The shard has been fed so many bytes of a client: what begins in them was not sent before.
+    fn fed(&mut self, client: usize, bytes: usize) {
+        let (step, oldest_ms) = (self.step, self.oldest_ms());
+        while let Some(op) = self.clients[client].next_begun(bytes) {
+            self.history.sent(op, step, oldest_ms);
+        }
+    }
+
+    /// The oldest time that any shard may take for now.
+    fn oldest_ms(&self) -> i64 {
+        let now = self.now();
+        self.nodes.iter().map(|node| node.oldest_ms(now)).min().unwrap_or_else(|| now.ms())
+    }
+
     fn vanish(&mut self, client: usize) {
         let this = &mut self.clients[client];
         let Some(conn) = this.conn else { return };
@@ -236,6 +252,8 @@ impl World {
     }
 
     fn lose(&mut self, client: usize) {
+        // What is under way may still arrive.
+        self.fed(client, usize::MAX);
         let this = &mut self.clients[client];
         this.lose();
         if let Part::Role(role) = &mut this.part {
@@ -289,15 +307,8 @@ impl World {
     }
 
     pub(crate) fn moment(&self, client: usize) -> Moment {
-        let now = self.now();
-        let oldest = self.nodes.iter().map(|node| node.oldest_ms(now)).min();
-        Moment {
-            process: self.clients[client].process,
-            db: self.clients[client].db,
-            step: self.step,
-            oldest_ms: oldest.unwrap_or_else(|| now.ms()),
-            newest_ms: now.ms(),
-        }
+        let (process, db) = (self.clients[client].process, self.clients[client].db);
+        Moment { process, db, step: self.step, now_ms: self.now().ms() }
     }
 
     /// Some of what is to be sent goes on its way.
@@ -316,11 +327,9 @@ impl World {
         let this = &mut self.clients[client];
         let Some(conn) = this.conn else { return Ok(()) };
         let most = if self.calm || self.random.one_in(2) { usize::MAX } else { self.random.within(1, 200) };
-        let mut bytes = Vec::new();
         let wires = &mut self.nodes[this.shard].wires;
-        wires.read(conn, most, &mut bytes);
+        wires.read(conn, most, this);
         let closing = wires.find(conn).and_then(|link| link.closing.filter(|_| link.down.is_empty()));
-        this.receive(&bytes);
         self.read_replies(client)?;
         if closing.is_some() && self.clients[client].conn.is_some() {
             let shard = self.clients[client].shard;
@@ -333,23 +342,22 @@ impl World {
     }
 
     fn read_replies(&mut self, client: usize) -> Verdict {
-        while let Some((question, value)) =
+        while let Some((question, value, written)) =
             self.clients[client].next_reply().map_err(|fault| format!("client {client}: {fault}"))?
         {
             self.trace.note(|| {
                 format!("step {}: client {client} reads {} for {}", self.step, brief(&value), question.text)
             });
-            self.judge(client, &question, value)
+            self.judge(client, &question, value, written)
                 .map_err(|fault| format!("client {client}, {}: {fault}", question.text))?;
         }
         Ok(())
     }
 
-    fn judge(&mut self, client: usize, question: &Question, value: Value) -> Verdict {
+    fn judge(&mut self, client: usize, question: &Question, value: Value, written: Instant) -> Verdict {
         check_plain(question, &value)?;
-        let moment = self.moment(client);
         match question.expect {
-            Expect::History(op) => self.history.answered(op, moment, value),
+            Expect::History(op) => self.history.answered(op, written, value),
             Expect::Number(meaning) | Expect::Values(meaning) => {
                 let this = &mut self.clients[client];
                 let mut nobody = Role::Mover;
