@@ -52,31 +52,47 @@ pub fn format_double(value: f64) -> DoubleText {
         if value < 0.0 {
             text.push(b"-");
         }
-        lay_out(&mut text, digits.as_bytes(), exponent);
+        lay_out(&mut text, itoa::Buffer::new().format(digits).as_bytes(), exponent);
     }
     text
 }
 
-/// The shortest digits of a positive double and the power of ten of the last of them.
-fn shortest_digits(value: f64) -> (DoubleText, i32) {
+/// The shortest digits of a positive double, as a number that does not end in 0, and the power of ten that goes
+/// with it.
+fn shortest_digits(value: f64) -> (u64, i32) {
     let mut buffer = zmij::Buffer::new();
-    let printed = buffer.format_finite(value);
-    let (mantissa, exponent) = printed.split_once('e').unwrap_or((printed, "0"));
-    let exponent: i32 = exponent.parse().expect("zmij prints a number after the e");
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let fraction = fraction.trim_end_matches('0');
-    let mut digits = DoubleText::new();
-    if fraction.is_empty() {
-        let kept = whole.trim_end_matches('0');
-        digits.push(kept.as_bytes());
-        return (digits, exponent + (whole.len() - kept.len()) as i32);
+    let (mut digits, mut exponent, mut fraction) = (0u64, 0, false);
+    let printed = buffer.format_finite(value).as_bytes();
+    for (at, &byte) in printed.iter().enumerate() {
+        match byte {
+            b'.' => fraction = true,
+            b'e' => {
+                exponent += small_exponent(&printed[at + 1..]);
+                break;
+            }
+            // At most 17 digits and the `.0` of a whole number: 64 bits hold them.
+            digit => {
+                digits = digits * 10 + u64::from(digit - b'0');
+                exponent -= i32::from(fraction);
+            }
+        }
     }
-    let leading = if whole == "0" { fraction.trim_start_matches('0') } else { fraction };
-    if whole != "0" {
-        digits.push(whole.as_bytes());
+    while digits.is_multiple_of(10) {
+        digits /= 10;
+        exponent += 1;
     }
-    digits.push(leading.as_bytes());
-    (digits, exponent - fraction.len() as i32)
+    (digits, exponent)
+}
+
+/// The exponent that zmij printed: at most three digits, a sign perhaps.
+fn small_exponent(text: &[u8]) -> i32 {
+    let (negative, digits) = match text {
+        [b'-', digits @ ..] => (true, digits),
+        [b'+', digits @ ..] => (false, digits),
+        digits => (false, digits),
+    };
+    let exponent = digits.iter().fold(0, |exponent, digit| exponent * 10 + i32::from(digit - b'0'));
+    if negative { -exponent } else { exponent }
 }
 
 /// Lays digits out as fpconv does: plain where that stays short, else with an exponent.

@@ -345,8 +345,9 @@ impl Decimal {
     /// By whole numbers of any size: digits * 10^exponent = digits * 5^exponent * 2^exponent.
     fn to_binary_slowly(&self) -> Unrounded {
         let mut number = Natural::default();
-        for &digit in &self.digits {
-            number.multiply_add(10, digit.into());
+        for group in self.digits.chunks(9) {
+            let value = group.iter().fold(0, |value, digit| value * 10 + u32::from(*digit));
+            number.multiply_add(10u32.pow(group.len() as u32), value);
         }
         let power = Natural::power_of_five(self.exponent.unsigned_abs());
         if self.exponent >= 0 {
