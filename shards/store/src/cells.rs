@@ -6,12 +6,11 @@
 //! ```
 
 use crate::arena::{Arena, CELL_BYTES_MAX, Handle, cell_bytes};
-use crate::header::{Form, Header, KEY_INLINE_MAX, KEY_LONG};
+use crate::header::{Form, Header, KEY_INLINE_MAX, KEY_LONG, WORD};
+use crate::short;
 use crate::text::Text;
-use std::marker::PhantomData;
-use std::ptr::NonNull;
+use crate::view::View;
 
-const WORD: usize = 8;
 /// Freeing a buffer of this size takes longer than a command should: it is buried, not dropped.
 const BURY_BYTES: usize = 256 * 1024;
 /// How much of a buried buffer goes at a time.
@@ -105,7 +104,8 @@ impl Cells {
     /// The entry in a cell, to read.
     #[inline]
     pub(crate) fn view(&self, handle: Handle) -> View<'_> {
-        View { at: self.arena.address(handle), life: PhantomData }
+        // SAFETY: the address is that of a live cell, written before its handle was given out.
+        unsafe { View::new(self.arena.address(handle)) }
     }
 
     /// Whether the entry has this key.
@@ -113,11 +113,20 @@ impl Cells {
     pub(crate) fn holds(&self, handle: Handle, key: &[u8]) -> bool {
         let view = self.view(handle);
         let header = view.header();
-        if key.len() <= KEY_INLINE_MAX {
-            header.key_len() == key.len() && equal(view.embedded_key(header), key)
-        } else {
-            header.key_len() == KEY_LONG && view.key() == key
+        if key.len() > KEY_INLINE_MAX {
+            return view.has_long_key(key);
         }
+        header.key_len() == key.len() && view.embedded_key(header) == key
+    }
+
+    /// Whether the entry has this key, if that can be told at once; else no.
+    #[inline]
+    pub(crate) fn holds_short(&self, handle: Handle, key: &[u8]) -> bool {
+        let view = self.view(handle);
+        let header = view.header();
+        header.key_len() == key.len()
+            && key.len() <= short::EQUAL_BYTES_MAX
+            && short::equal(view.embedded_key(header), key)
     }
 
     /// Starts loading the entry's first line.
@@ -147,7 +156,6 @@ impl Cells {
 
     /// Writes an entry over another, in place where the cell's class allows. The old handle is dead
     /// if another one is returned.
-    #[inline]
     pub(crate) fn overwrite(&mut self, handle: Handle, draft: Draft<'_>) -> Handle {
         let header = draft.header();
         let old = self.view(handle).header();
@@ -155,6 +163,43 @@ impl Cells {
         let target = self.move_cell(handle, old.size(), header.size(), 0);
         self.fill(target, header, draft);
         target
+    }
+
+    /// Writes a value over another where all stays in its place: the usual case of an overwrite.
+    /// Whether it is so.
+    #[inline]
+    pub(crate) fn overwrite_in_place(
+        &mut self,
+        handle: Handle,
+        payload: &Payload<'_>,
+        expiry: Option<i64>,
+        access: u32,
+    ) -> bool {
+        let header = self.view(handle).header();
+        let at = self.arena.address(handle).as_ptr();
+        if header.has_expiry() != expiry.is_some() {
+            return false;
+        }
+        // SAFETY: the header says where the value is, and that it has the very size of the new one;
+        // the texts of callers are not in the arena.
+        unsafe {
+            match payload {
+                Payload::Int(value) if header.form() == Form::Int => {
+                    at.add(header.value_at()).cast::<i64>().write(*value);
+                }
+                Payload::Text(text)
+                    if header.form() == Form::Embedded && header.value_len() == text.len() =>
+                {
+                    short::copy(text, at.add(header.key_at() + header.key_size()));
+                }
+                _ => return false,
+            }
+            if let Some(expiry) = expiry {
+                at.add(WORD).cast::<i64>().write(expiry);
+            }
+        }
+        self.set_header(handle, header.with_access(access).without_raw());
+        true
     }
 
     /// Frees an entry and what it owns.
@@ -352,30 +397,21 @@ impl Cells {
             if let Some(expiry) = draft.expiry {
                 at.add(WORD).cast::<i64>().write(expiry);
             }
-            let key_at = at.add(header.key_at());
+            let (key_at, value_at) = (at.add(header.key_at()), at.add(header.value_at()));
             if header.key_len() == KEY_LONG {
                 key_at.cast::<Box<[u8]>>().write(draft.key.into());
                 self.owners += 1;
                 self.heap_bytes += draft.key.len();
             } else {
-                copy(draft.key, key_at);
+                short::copy(draft.key, key_at);
             }
+            let embedded_at = key_at.add(header.key_size());
             match draft.payload {
-                Payload::Int(value) => at.add(header.value_at()).cast::<i64>().write(value),
-                Payload::Text(bytes) if header.form() == Form::Embedded => {
-                    copy(bytes, at.add(header.size() - bytes.len()));
-                }
-                Payload::Buffer(bytes) if header.form() == Form::Embedded => {
-                    copy(&bytes, at.add(header.size() - bytes.len()));
-                }
-                Payload::Text(bytes) => {
-                    let value_at = at.add(header.value_at());
-                    self.own(value_at, bytes.to_vec());
-                }
-                Payload::Buffer(bytes) => {
-                    let value_at = at.add(header.value_at());
-                    self.own(value_at, bytes);
-                }
+                Payload::Int(value) => value_at.cast::<i64>().write(value),
+                Payload::Text(bytes) if header.form() == Form::Embedded => short::copy(bytes, embedded_at),
+                Payload::Buffer(bytes) if header.form() == Form::Embedded => short::copy(&bytes, embedded_at),
+                Payload::Text(bytes) => self.own(value_at, bytes.to_vec()),
+                Payload::Buffer(bytes) => self.own(value_at, bytes),
             }
         }
     }
@@ -476,118 +512,4 @@ fn zeros(length: usize) -> Vec<u8> {
 fn grow(buffer: &mut Vec<u8>, length: usize) {
     let spare = if length < DOUBLING_BYTES_MAX { length } else { length / 4 };
     buffer.reserve_exact(length + spare - buffer.len());
-}
-
-/// # Safety
-/// `to` has room for the bytes and does not overlap them.
-#[inline]
-unsafe fn copy(bytes: &[u8], to: *mut u8) {
-    // SAFETY: the caller's word.
-    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
-}
-
-/// Equality of short keys of equal length without a call.
-#[inline]
-fn equal(a: &[u8], b: &[u8]) -> bool {
-    #[inline]
-    fn word(bytes: &[u8], at: usize) -> u64 {
-        u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
-    }
-    let length = a.len();
-    if length != b.len() {
-        return false;
-    }
-    match length {
-        0..8 => std::iter::zip(a, b).all(|(a, b)| a == b),
-        8..=16 => {
-            let end = length - 8;
-            (word(a, 0) ^ word(b, 0)) | (word(a, end) ^ word(b, end)) == 0
-        }
-        17..=32 => {
-            let end = length - 16;
-            (word(a, 0) ^ word(b, 0))
-                | (word(a, 8) ^ word(b, 8))
-                | (word(a, end) ^ word(b, end))
-                | (word(a, end + 8) ^ word(b, end + 8))
-                == 0
-        }
-        _ => a == b,
-    }
-}
-
-/// The entry in a cell, to read.
-#[derive(Clone, Copy)]
-pub(crate) struct View<'a> {
-    at: NonNull<u8>,
-    life: PhantomData<&'a Cells>,
-}
-
-impl<'a> View<'a> {
-    #[inline]
-    pub(crate) fn header(self) -> Header {
-        // SAFETY: every live cell begins with a header; the cells are borrowed for `'a`.
-        Header::from_bits(unsafe { self.at.cast::<u64>().read() })
-    }
-
-    #[inline]
-    pub(crate) fn expiry(self) -> Option<i64> {
-        // SAFETY: the header says the expiry is there.
-        self.header().has_expiry().then(|| unsafe { self.at.add(WORD).cast::<i64>().read() })
-    }
-
-    #[inline]
-    pub(crate) fn key(self) -> &'a [u8] {
-        let header = self.header();
-        if header.key_len() == KEY_LONG {
-            // SAFETY: the header says a boxed key is there; it lives as long as its cell.
-            unsafe { self.at.add(header.key_at()).cast::<Box<[u8]>>().as_ref() }
-        } else {
-            self.embedded_key(header)
-        }
-    }
-
-    #[inline]
-    fn embedded_key(self, header: Header) -> &'a [u8] {
-        let length = if header.key_len() == KEY_LONG { 0 } else { header.key_len() };
-        // SAFETY: the header says where the key's bytes are and how many.
-        unsafe { std::slice::from_raw_parts(self.at.add(header.key_at()).as_ptr(), length) }
-    }
-
-    #[inline]
-    pub(crate) fn text(self) -> Text<'a> {
-        let header = self.header();
-        match header.form() {
-            // SAFETY: the header says an integer is there, aligned.
-            Form::Int => Text::Int(unsafe { self.at.add(header.value_at()).cast::<i64>().read() }),
-            Form::Embedded => {
-                let (start, length) = (header.size() - header.value_len(), header.value_len());
-                // SAFETY: an embedded value is the end of the entry.
-                Text::Bytes(unsafe { std::slice::from_raw_parts(self.at.add(start).as_ptr(), length) })
-            }
-            Form::Heap => Text::Bytes(self.buffer(header)),
-        }
-    }
-
-    #[inline]
-    pub(crate) fn len(self) -> usize {
-        let header = self.header();
-        match header.form() {
-            Form::Embedded => header.value_len(),
-            _ => self.text().len(),
-        }
-    }
-
-    /// Bytes of the cell and of all it owns.
-    pub(crate) fn memory_bytes(self) -> usize {
-        let header = self.header();
-        let long_key = if header.key_len() == KEY_LONG { self.key().len() } else { 0 };
-        let buffer = if header.form() == Form::Heap { self.buffer(header).capacity() } else { 0 };
-        cell_bytes(header.size()) + long_key + buffer
-    }
-
-    fn buffer(self, header: Header) -> &'a Vec<u8> {
-        debug_assert!(header.form() == Form::Heap);
-        // SAFETY: a value part of form `Heap` is a buffer; it lives as long as its cell.
-        unsafe { self.at.add(header.value_at()).cast::<Vec<u8>>().as_ref() }
-    }
 }

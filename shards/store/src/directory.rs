@@ -21,10 +21,15 @@ struct Lead(NonNull<u8>);
 
 impl Lead {
     fn new(segment: Box<Segment>) -> Lead {
-        let depth = segment.depth() as usize;
-        let address = NonNull::from(Box::leak(segment)).cast::<u8>();
-        // SAFETY: the allocation is longer than `DEPTH_MASK`, so this stays within it.
-        Lead(unsafe { address.add(depth) })
+        Lead(NonNull::from(Box::leak(segment)).cast()).with_its_depth()
+    }
+
+    /// The same lead, after its segment's depth was changed.
+    fn with_its_depth(self) -> Lead {
+        let segment = self.segment();
+        // SAFETY: the caller's directory owns the segment; the allocation is longer than
+        // `DEPTH_MASK`, so the sum stays within it.
+        Lead(unsafe { segment.cast().add(segment.as_ref().depth() as usize) })
     }
 
     #[inline]
@@ -52,29 +57,38 @@ impl Lead {
 #[derive(Clone, Copy)]
 struct Leaf {
     leads: NonNull<Lead>,
+    /// How far down the index bits are in a hash, and how many leads there are, less one.
+    shift: u8,
+    mask: u16,
     /// Bits of the prefix it covers.
-    depth: u32,
-    /// It has 2^bits leads.
-    bits: u32,
+    depth: u8,
 }
 
 impl Leaf {
     fn new(leads: Vec<Lead>, depth: u32) -> Leaf {
         debug_assert!(leads.len().is_power_of_two());
-        let bits = leads.len().ilog2();
+        // With no bits at all any shift will do, as the mask then leaves nothing.
+        let shift = (64 - depth - leads.len().ilog2()).min(63) as u8;
+        let mask = (leads.len() - 1) as u16;
         let leads = NonNull::from(Box::leak(leads.into_boxed_slice())).cast();
-        Leaf { leads, depth, bits }
+        Leaf { leads, shift, mask, depth: depth as u8 }
+    }
+
+    fn depth(self) -> u32 {
+        u32::from(self.depth)
+    }
+
+    fn bits(self) -> u32 {
+        u32::from(self.mask).count_ones()
     }
 
     #[inline]
     fn index(self, hash: u64) -> usize {
-        let mask = (1 << self.bits) - 1;
-        // With no bits at all the shift may be 64; the mask then leaves nothing anyway.
-        (hash.wrapping_shr(64 - self.depth - self.bits) & mask) as usize
+        ((hash >> self.shift) & u64::from(self.mask)) as usize
     }
 
     fn leads(self) -> NonNull<[Lead]> {
-        NonNull::slice_from_raw_parts(self.leads, 1 << self.bits)
+        NonNull::slice_from_raw_parts(self.leads, usize::from(self.mask) + 1)
     }
 }
 
@@ -132,36 +146,36 @@ impl Directory {
         (hash >> 1 >> (63 - self.root_bits)) as usize
     }
 
-    /// Replaces the segment of `hash` by the two halves it was split in.
-    pub(crate) fn split(&mut self, hash: u64, low: Box<Segment>, high: Box<Segment>) -> Box<Segment> {
+    /// Adds the upper half of the segment of `hash`, which has become the lower half of itself.
+    pub(crate) fn split(&mut self, hash: u64, high: Box<Segment>) {
         let old = self.lead(hash);
-        debug_assert!(low.depth() == old.depth() + 1 && high.depth() == low.depth());
+        debug_assert!(high.depth() == old.depth() + 1 && self.find(hash).0.depth() == high.depth());
         loop {
             let leaf = self.root[self.root_index(hash)];
-            if leaf.depth + leaf.bits > old.depth() {
+            if leaf.depth() + leaf.bits() > old.depth() {
                 break;
             }
-            if leaf.bits < LEAF_BITS_MAX { self.double_leaf(hash) } else { self.split_leaf(hash) }
+            if leaf.bits() < LEAF_BITS_MAX { self.double_leaf(hash) } else { self.split_leaf(hash) }
         }
-        self.cover(low);
-        self.cover(high);
-        // SAFETY: the halves cover all that led to it.
-        unsafe { old.into_segment() }
+        self.cover(old.with_its_depth());
+        self.cover(Lead::new(high));
     }
 
-    /// Replaces two sibling segments by one that covers both. `hash` leads to either.
-    pub(crate) fn merge(&mut self, hash: u64, both: Box<Segment>) -> [Box<Segment>; 2] {
-        let (old, depth) = (self.lead(hash), both.depth());
-        let sibling = self.lead(sibling(hash, old.depth()));
-        debug_assert!(old.depth() == depth + 1 && sibling.depth() == old.depth() && sibling != old);
-        if self.root[self.root_index(hash)].depth > depth {
+    /// Takes out the upper sibling of the segment of `hash`, which is the lower one and has become
+    /// the whole of both.
+    pub(crate) fn merge(&mut self, hash: u64) -> Box<Segment> {
+        let low = self.lead(hash);
+        let high = self.lead(sibling(hash, low.depth()));
+        debug_assert!(high.depth() == low.depth() && high != low);
+        debug_assert!(self.find(hash).0.depth() == low.depth() - 1);
+        if self.root[self.root_index(hash)].depth() == low.depth() {
             self.merge_leaf(hash);
         }
-        self.cover(both);
+        self.cover(low.with_its_depth());
         // Deeper leads are no longer needed where they come in pairs.
         while self.halve_leaf(hash) {}
-        // SAFETY: `both` covers all that led to the two.
-        unsafe { [old.into_segment(), sibling.into_segment()] }
+        // SAFETY: the leads to it now lead to the lower one.
+        unsafe { high.into_segment() }
     }
 
     /// Ends the directory and hands out its segments.
@@ -178,13 +192,13 @@ impl Directory {
         }
     }
 
-    /// Makes all leads within the segment's prefix lead to it.
-    fn cover(&mut self, segment: Box<Segment>) {
-        let (prefix, depth) = (segment.prefix(), segment.depth());
-        let lead = Lead::new(segment);
+    /// Makes all leads within its segment's prefix be this one.
+    fn cover(&mut self, lead: Lead) {
+        // SAFETY: as in `find`.
+        let (prefix, depth) = unsafe { (lead.segment().as_ref().prefix(), lead.depth()) };
         let leaf = self.root[self.root_index(prefix)];
-        debug_assert!(leaf.depth <= depth && depth <= leaf.depth + leaf.bits, "a leaf has it whole");
-        let (start, count) = (leaf.index(prefix), 1 << (leaf.depth + leaf.bits - depth));
+        debug_assert!(leaf.depth() <= depth && depth <= leaf.depth() + leaf.bits(), "a leaf has it whole");
+        let (start, count) = (leaf.index(prefix), 1 << (leaf.depth() + leaf.bits() - depth));
         self.leads_mut(leaf)[start..start + count].fill(lead);
     }
 
@@ -211,7 +225,7 @@ impl Directory {
     fn double_leaf(&mut self, hash: u64) {
         let old = self.root[self.root_index(hash)];
         let leads = self.leads_mut(old).iter().flat_map(|&lead| [lead, lead]).collect();
-        let new = self.leaf(leads, old.depth);
+        let new = self.leaf(leads, old.depth());
         self.cover_root(hash, new);
         self.free_leaf(old);
     }
@@ -219,11 +233,12 @@ impl Directory {
     /// Takes an index bit from the leaf of `hash` if none of its segments needs it.
     fn halve_leaf(&mut self, hash: u64) -> bool {
         let old = self.root[self.root_index(hash)];
-        if old.bits == 0 || self.leads_mut(old).iter().any(|lead| lead.depth() == old.depth + old.bits) {
+        if old.bits() == 0 || self.leads_mut(old).iter().any(|lead| lead.depth() == old.depth() + old.bits())
+        {
             return false;
         }
         let leads = self.leads_mut(old).iter().step_by(2).copied().collect();
-        let new = self.leaf(leads, old.depth);
+        let new = self.leaf(leads, old.depth());
         self.cover_root(hash, new);
         self.free_leaf(old);
         true
@@ -233,15 +248,15 @@ impl Directory {
     /// less.
     fn split_leaf(&mut self, hash: u64) {
         let old = self.root[self.root_index(hash)];
-        if old.depth == self.root_bits {
+        if old.depth() == self.root_bits {
             self.root = self.root.iter().flat_map(|&leaf| [leaf, leaf]).collect();
             self.root_bits += 1;
         }
-        let low: Vec<Lead> = self.leads_mut(old)[..1 << (old.bits - 1)].to_vec();
-        let high: Vec<Lead> = self.leads_mut(old)[1 << (old.bits - 1)..].to_vec();
-        let bit = 1 << (63 - old.depth);
-        let low = self.leaf(low, old.depth + 1);
-        let high = self.leaf(high, old.depth + 1);
+        let low: Vec<Lead> = self.leads_mut(old)[..1 << (old.bits() - 1)].to_vec();
+        let high: Vec<Lead> = self.leads_mut(old)[1 << (old.bits() - 1)..].to_vec();
+        let bit = 1 << (63 - old.depth());
+        let low = self.leaf(low, old.depth() + 1);
+        let high = self.leaf(high, old.depth() + 1);
         self.cover_root(hash & !bit, low);
         self.cover_root(hash | bit, high);
         self.free_leaf(old);
@@ -249,17 +264,17 @@ impl Directory {
 
     /// Joins the leaf of `hash` and its sibling, each of which has a single segment.
     fn merge_leaf(&mut self, hash: u64) {
-        let other = sibling(hash, self.root[self.root_index(hash)].depth);
+        let other = sibling(hash, self.root[self.root_index(hash)].depth());
         while self.halve_leaf(hash) || self.halve_leaf(other) {}
         let (low, high) = (hash.min(other), hash.max(other));
         let (low, high) = (self.root[self.root_index(low)], self.root[self.root_index(high)]);
-        debug_assert!(low.bits == 0 && high.bits == 0 && low.depth == high.depth);
+        debug_assert!(low.bits() == 0 && high.bits() == 0 && low.depth() == high.depth());
         let leads = vec![self.leads_mut(low)[0], self.leads_mut(high)[0]];
-        let both = self.leaf(leads, low.depth - 1);
+        let both = self.leaf(leads, low.depth() - 1);
         self.cover_root(hash, both);
         self.free_leaf(low);
         self.free_leaf(high);
-        while self.root_bits > 0 && self.root.iter().all(|leaf| leaf.depth < self.root_bits) {
+        while self.root_bits > 0 && self.root.iter().all(|leaf| leaf.depth() < self.root_bits) {
             self.root = self.root.iter().step_by(2).copied().collect();
             self.root_bits -= 1;
         }
@@ -267,7 +282,7 @@ impl Directory {
 
     /// Makes all root entries within the leaf's prefix, that of `hash`, lead to it.
     fn cover_root(&mut self, hash: u64, leaf: Leaf) {
-        let width = self.root_bits - leaf.depth;
+        let width = self.root_bits - leaf.depth();
         let start = self.root_index(hash) >> width << width;
         self.root[start..start + (1 << width)].fill(leaf);
     }

@@ -1,8 +1,8 @@
 //! An entry as its readers see it.
 
-use crate::cells::View;
 use crate::header::{ACCESS_MASK, Form, Kind};
 use crate::text::Text;
+use crate::view::View;
 
 /// Longer texts are "raw" where shorter ones are "embstr": Redis's own bound.
 const EMBSTR_BYTES_MAX: usize = 44;

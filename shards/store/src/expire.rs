@@ -1,7 +1,8 @@
 //! Expiry: keys go when their time has come, when met by a command or in slices of their own.
 
+use crate::segment::Found;
 use crate::store::Store;
-use crate::table::{Found, Keys};
+use crate::table::Keys;
 
 /// A key that expiry removed.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -58,6 +58,8 @@ impl Form {
     }
 }
 
+/// The parts of an entry are aligned to this many bytes, except for embedded texts.
+pub(crate) const WORD: usize = 8;
 /// Longer keys are boxed.
 pub(crate) const KEY_INLINE_MAX: usize = 512;
 /// The key length that says so.
@@ -169,11 +171,16 @@ impl Header {
     /// Bytes of the whole entry in its cell.
     #[inline]
     pub(crate) fn size(self) -> usize {
-        let key = match self.key_len() {
+        self.key_at() + self.key_size() + self.value_len()
+    }
+
+    /// Bytes that the key takes in the cell.
+    #[inline]
+    pub(crate) fn key_size(self) -> usize {
+        match self.key_len() {
             KEY_LONG => size_of::<Box<[u8]>>(),
             length => length,
-        };
-        self.key_at() + key + self.value_len()
+        }
     }
 
     #[inline]
@@ -185,6 +192,11 @@ impl Header {
     pub(crate) fn with_access(self, access: u32) -> Header {
         let kept = self.0 & ((1 << ACCESS_AT) - 1);
         Header(kept | u64::from(access & ACCESS_MASK) << ACCESS_AT)
+    }
+
+    #[inline]
+    pub(crate) fn without_raw(self) -> Header {
+        Header(self.0 & !RAW)
     }
 
     pub(crate) fn with_raw(self) -> Header {

@@ -18,6 +18,10 @@ mod cells;
 mod directory;
 #[allow(unsafe_code, reason = "a hint to the processor: decision 0010")]
 mod prefetch;
+#[allow(unsafe_code, reason = "copies a few bytes without a call: decision 0010")]
+mod short;
+#[allow(unsafe_code, reason = "reads entries in raw cells: decision 0010")]
+mod view;
 
 mod entry;
 mod expire;

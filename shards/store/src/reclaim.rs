@@ -13,6 +13,8 @@ pub(crate) struct Ruin {
     current: Option<Box<Segment>>,
     /// Bytes of what is left of the table.
     bytes: usize,
+    /// Entries that are left.
+    entries: usize,
 }
 
 impl Ruin {
@@ -25,9 +27,9 @@ impl Store {
     /// Empties a database at once. Its memory is freed by and by, in [`Store::reclaim`].
     pub fn flush(&mut self, db: usize) {
         let table = std::mem::take(&mut self.tables[db]);
-        let bytes = table.bytes();
+        let (bytes, entries) = (table.bytes(), table.len());
         if let Some(segments) = table.into_segments() {
-            self.ruins.push(Ruin { segments, current: None, bytes });
+            self.ruins.push(Ruin { segments, current: None, bytes, entries });
         }
     }
 
@@ -43,7 +45,10 @@ impl Store {
                 continue;
             };
             let before = segment.bytes();
-            budget -= segment.drain(budget, |handle| self.cells.free(handle));
+            let freed = segment.drain(budget, |handle| self.cells.free(handle));
+            budget -= freed;
+            ruin.entries -= freed;
+            self.counters.lazily_freed += freed as u64;
             if segment.len() > 0 {
                 ruin.current = Some(segment);
             } else {
@@ -56,6 +61,11 @@ impl Store {
             self.trim();
         }
         !self.ruins.is_empty() || self.cells.has_buried()
+    }
+
+    /// Keys that were flushed and whose memory is still to be freed.
+    pub fn pending_keys(&self) -> usize {
+        self.ruins.iter().map(|ruin| ruin.entries).sum()
     }
 
     /// An empty store gives back what it keeps for its next entry.

@@ -4,42 +4,67 @@
 
 use crate::arena::Handle;
 use crate::bucket::{Bucket, SLOTS};
+use crate::cells::Cells;
+use crate::hash::Key;
 use crate::table::Keys;
+use std::num::NonZeroU32;
 
 /// The home bucket is named by so many bits of the hash, behind the segment's prefix.
-pub(crate) const HOME_BITS: u32 = if cfg!(test) { 1 } else { 5 };
+pub(crate) const HOME_BITS: u32 = if cfg!(test) { 1 } else { 4 };
 const HOMES: usize = 1 << HOME_BITS;
-/// With the segment's own line, 40 lines: a size class of common allocators.
-const STASHES: usize = if cfg!(test) { 2 } else { 7 };
+/// With the segment's own line, 20 lines: a size class of common allocators.
+const STASHES: usize = if cfg!(test) { 2 } else { 3 };
 pub(crate) const BUCKETS: usize = HOMES + STASHES;
 /// Entries of a segment without its chain.
 pub(crate) const CAPACITY: usize = BUCKETS * SLOTS;
 
 /// Places are numbered bucket by bucket, sixteen numbers each; those of the chain come after.
-const PLACE_BITS: u32 = 4;
-const CHAIN_AT: u32 = (BUCKETS as u32) << PLACE_BITS;
+const SLOT_BITS: usize = 4;
+const CHAIN_AT: usize = BUCKETS << SLOT_BITS;
 
-/// Where in a segment an entry is. Holds until the segment changes.
+/// Where in a segment an entry is. Holds until the segment changes. Never zero, so that an entry
+/// found, or none, travels in one register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Place(u32);
+pub(crate) struct Place(NonZeroU32);
 
 impl Place {
+    #[inline]
+    fn numbered(number: usize) -> Place {
+        Place(NonZeroU32::MIN | (number as u32) << 1)
+    }
+
+    #[inline]
     fn new(bucket: usize, slot: usize) -> Place {
-        Place((bucket << PLACE_BITS | slot) as u32)
+        Place::numbered(bucket << SLOT_BITS | slot)
     }
 
+    #[inline]
+    fn number(self) -> usize {
+        (self.0.get() >> 1) as usize
+    }
+
+    #[inline]
     fn bucket(self) -> usize {
-        (self.0 >> PLACE_BITS) as usize
+        self.number() >> SLOT_BITS
     }
 
+    #[inline]
     fn slot(self) -> usize {
-        (self.0 & ((1 << PLACE_BITS) - 1)) as usize
+        self.number() & ((1 << SLOT_BITS) - 1)
     }
 
     /// Its index in the chain, if it is there.
+    #[inline]
     fn chained(self) -> Option<usize> {
-        self.0.checked_sub(CHAIN_AT).map(|index| index as usize)
+        self.number().checked_sub(CHAIN_AT)
     }
+}
+
+/// An entry found.
+#[derive(Clone, Copy)]
+pub(crate) struct Found {
+    pub(crate) place: Place,
+    pub(crate) handle: Handle,
 }
 
 /// An entry that found all buckets full.
@@ -71,6 +96,13 @@ impl Segment {
     pub(crate) fn new(prefix: u64, depth: u32) -> Box<Segment> {
         let buckets = [Bucket::EMPTY; BUCKETS];
         Box::new(Segment { prefix, depth, len: 0, volatile: 0, chain: Vec::new(), buckets })
+    }
+
+    /// Empties a segment, which is to cover another prefix, and returns what it had.
+    pub(crate) fn reset(&mut self, prefix: u64, depth: u32) -> Segment {
+        let buckets = [Bucket::EMPTY; BUCKETS];
+        let new = Segment { prefix, depth, len: 0, volatile: 0, chain: Vec::new(), buckets };
+        std::mem::replace(self, new)
     }
 
     pub(crate) fn prefix(&self) -> u64 {
@@ -113,28 +145,44 @@ impl Segment {
         bucket.matches(hash as u8).for_each(|slot| keys.cells.prefetch(bucket.handle(slot)));
     }
 
-    /// The entry of this hash for which `is_it` answers yes.
-    #[inline]
-    pub(crate) fn find(
-        &self,
-        hash: u64,
-        depth: u32,
-        is_it: impl Fn(Handle) -> bool,
-    ) -> Option<(Place, Handle)> {
+    /// The entry of a key. `depth` is the segment's own.
+    #[inline(always)]
+    pub(crate) fn find(&self, key: Key<'_>, depth: u32, cells: &Cells) -> Option<Found> {
         debug_assert_eq!(depth, self.depth, "the directory knows the depth");
+        let home = home(key.hash, depth);
+        let bucket = &self.buckets[home];
+        // Most look-ups end here: the first entry with the tag is it, or there is none. What is rare
+        // is kept out of the way, so that the rest needs few registers and no stack.
+        if let Some(slot) = bucket.matches(key.hash as u8).next() {
+            let handle = bucket.handle(slot);
+            if cells.holds_short(handle, key.bytes) {
+                return Some(Found { place: Place::new(home, slot), handle });
+            }
+        } else if !bucket.overflows() {
+            return None;
+        }
+        self.find_slowly(key, depth, cells)
+    }
+
+    #[inline(never)]
+    fn find_slowly(&self, key: Key<'_>, depth: u32, cells: &Cells) -> Option<Found> {
+        self.find_by(key.hash, depth, |handle| cells.holds(handle, key.bytes))
+    }
+
+    /// The entry of this hash for which `is_it` answers yes.
+    pub(crate) fn find_by(&self, hash: u64, depth: u32, is_it: impl Fn(Handle) -> bool) -> Option<Found> {
         let home = home(hash, depth);
         let bucket = &self.buckets[home];
         for slot in bucket.matches(hash as u8) {
             let handle = bucket.handle(slot);
             if is_it(handle) {
-                return Some((Place::new(home, slot), handle));
+                return Some(Found { place: Place::new(home, slot), handle });
             }
         }
         if bucket.overflows() { self.find_away(hash, home, is_it) } else { None }
     }
 
-    #[inline(never)]
-    fn find_away(&self, hash: u64, home: usize, is_it: impl Fn(Handle) -> bool) -> Option<(Place, Handle)> {
+    fn find_away(&self, hash: u64, home: usize, is_it: impl Fn(Handle) -> bool) -> Option<Found> {
         let tag = hash as u8;
         let bucket = &self.buckets[home];
         if bucket.is_away() {
@@ -143,7 +191,7 @@ impl Segment {
             for slot in neighbour.matches(tag).and(neighbour.guests()) {
                 let handle = neighbour.handle(slot);
                 if is_it(handle) {
-                    return Some((Place::new(next, slot), handle));
+                    return Some(Found { place: Place::new(next, slot), handle });
                 }
             }
         }
@@ -152,7 +200,7 @@ impl Segment {
             for slot in other.matches(tag) {
                 let handle = other.handle(slot);
                 if is_it(handle) {
-                    return Some((Place::new(HOMES + stash, slot), handle));
+                    return Some(Found { place: Place::new(HOMES + stash, slot), handle });
                 }
             }
         }
@@ -160,7 +208,7 @@ impl Segment {
         if bucket.stashes().has(STASHES - 1) {
             for (index, chained) in self.chain.iter().enumerate() {
                 if chained.hash == hash && is_it(chained.handle) {
-                    return Some((Place(CHAIN_AT + index as u32), chained.handle));
+                    return Some(Found { place: Place::numbered(CHAIN_AT + index), handle: chained.handle });
                 }
             }
         }
@@ -367,7 +415,8 @@ impl Segment {
                 hash ^ self.prefix & !(u64::MAX.checked_shr(self.depth).unwrap_or(0)),
                 hash & u64::MAX.checked_shr(self.depth).unwrap_or(0)
             );
-            let (place, _) = self.find(hash, self.depth, |other| other == handle).expect("found");
+            let found = self.find_by(hash, self.depth, |other| other == handle).expect("found");
+            let place = found.place;
             let home = home(hash, self.depth);
             match place.chained() {
                 Some(_) => stashed[home][STASHES - 1] = true,

@@ -7,7 +7,8 @@ use crate::entry::{Entry, access_clock};
 use crate::expire::ExpireState;
 use crate::hash::{Hasher, Key};
 use crate::reclaim::Ruin;
-use crate::table::{Found, Keys, Table};
+use crate::segment::Found;
+use crate::table::{Keys, Table};
 use crate::usage::{Counters, TableStats, Usage};
 
 /// What a write does about the time to live.
@@ -84,7 +85,6 @@ impl Store {
     }
 
     /// The entry of a key, noted as used now. An expired one is removed, and is not found.
-    #[inline]
     pub fn find(&mut self, db: usize, key: Key<'_>, now: i64) -> Option<Entry<'_>> {
         let found = self.alive(db, key, now)?;
         self.cells.touch(found.handle, self.clock);
@@ -92,7 +92,6 @@ impl Store {
     }
 
     /// As [`Store::find`], but its access clock stays as it is.
-    #[inline]
     pub fn find_untouched(&mut self, db: usize, key: Key<'_>, now: i64) -> Option<Entry<'_>> {
         let found = self.alive(db, key, now)?;
         Some(Entry::new(self.cells.view(found.handle)))
@@ -169,7 +168,7 @@ impl Store {
     }
 
     /// Finds an entry, removing it if it has expired.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn alive(&mut self, db: usize, key: Key<'_>, now: i64) -> Option<Found> {
         self.note_time(now);
         let found = self.tables[db].find(key, &self.cells)?;

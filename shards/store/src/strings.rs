@@ -4,8 +4,8 @@ use crate::arena::Handle;
 use crate::cells::{Draft, Payload};
 use crate::hash::Key;
 use crate::header::{Form, Kind};
+use crate::segment::Found;
 use crate::store::{Expiry, Store};
-use crate::table::Found;
 use crate::text::{Text, canonical_int};
 
 /// Why a value cannot be counted up.
@@ -112,7 +112,6 @@ impl Store {
     /// Sets a key, whatever it was before.
     #[inline]
     pub(crate) fn put(&mut self, db: usize, key: Key<'_>, payload: Payload<'_>, raw: bool, expiry: Expiry) {
-        let access = self.clock;
         let found = self.tables[db].find(key, &self.cells);
         let before = found.and_then(|found| self.cells.view(found.handle).expiry());
         let expiry = match expiry {
@@ -120,13 +119,25 @@ impl Store {
             Expiry::Keep => before,
             Expiry::At(time) => Some(time),
         };
+        let access = self.clock;
+        if let Some(found) = found
+            && !raw
+            && self.cells.overwrite_in_place(found.handle, &payload, expiry, access)
+        {
+            return;
+        }
         let draft = Draft { key: key.bytes, payload, raw, expiry, access };
+        self.put_draft(db, key.hash, found, draft, before.is_some());
+    }
+
+    #[inline(never)]
+    fn put_draft(&mut self, db: usize, hash: u64, found: Option<Found>, draft: Draft<'_>, volatile: bool) {
         if let Some(found) = found {
             let handle = self.cells.overwrite(found.handle, draft);
-            self.put_back(db, key.hash, found, handle, before.is_some());
+            self.put_back(db, hash, found, handle, volatile);
         } else {
             let handle = self.cells.write(draft);
-            self.link(db, key.hash, handle);
+            self.link(db, hash, handle);
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::arena::Handle;
 use crate::cells::Cells;
 use crate::directory::{DEPTH_MAX, Directory, Segments, sibling};
 use crate::hash::{Hasher, Key};
-use crate::segment::{CAPACITY, HOME_BITS, Place, Segment};
+use crate::segment::{CAPACITY, Found, HOME_BITS, Place, Segment};
 
 /// Siblings are merged when both together would fill a segment to this part: far from where the
 /// merged one would split again.
@@ -36,13 +36,6 @@ impl Keys<'_> {
     fn is_volatile(&self, handle: Handle) -> bool {
         self.cells.view(handle).header().has_expiry()
     }
-}
-
-/// An entry found.
-#[derive(Clone, Copy)]
-pub(crate) struct Found {
-    pub(crate) place: Place,
-    pub(crate) handle: Handle,
 }
 
 #[derive(Default)]
@@ -100,20 +93,18 @@ impl Table {
         }
     }
 
-    #[inline]
+    // Always: the callers go on with the address and header that are in registers by then.
+    #[inline(always)]
     pub(crate) fn find(&self, key: Key<'_>, cells: &Cells) -> Option<Found> {
         let (segment, depth) = self.directory.as_ref()?.find(key.hash);
-        let (place, handle) = segment.find(key.hash, depth, |handle| cells.holds(handle, key.bytes))?;
-        Some(Found { place, handle })
+        segment.find(key, depth, cells)
     }
 
     /// Finds where a handle is that the table surely has.
     pub(crate) fn find_handle(&self, hash: u64, handle: Handle) -> Found {
         let directory = self.directory.as_ref().expect("the table has this handle");
         let (segment, depth) = directory.find(hash);
-        let (place, handle) =
-            segment.find(hash, depth, |other| other == handle).expect("the table has this handle");
-        Found { place, handle }
+        segment.find_by(hash, depth, |other| other == handle).expect("the table has this handle")
     }
 
     /// Adds an entry that is not there yet.
@@ -154,21 +145,20 @@ impl Table {
     /// Divides the segment of `hash`, unless that would go too deep.
     fn split(&mut self, hash: u64, keys: &Keys<'_>) -> bool {
         let directory = self.directory.as_mut().expect("a segment is full");
-        let old = directory.find_mut(hash);
-        let (prefix, depth) = (old.prefix(), old.depth());
+        let low = directory.find_mut(hash);
+        let (prefix, depth) = (low.prefix(), low.depth());
         if depth == DEPTH_MAX || SPLIT_LEN_MIN << depth > self.len {
             return false;
         }
         let bit = 1 << (63 - depth);
-        let mut low = Segment::new(prefix, depth + 1);
+        let old = low.reset(prefix, depth + 1);
         let mut high = Segment::new(prefix | bit, depth + 1);
-        for_each_hashed(old, keys, |hash, handle, volatile| {
-            let half = if hash & bit == 0 { &mut low } else { &mut high };
+        for_each_hashed(&old, keys, |hash, handle, volatile| {
+            let half = if hash & bit == 0 { &mut *low } else { &mut *high };
             half.place_or_chain(hash, handle, volatile);
         });
-        self.segments_bytes += low.bytes() + high.bytes();
-        let old = directory.split(hash, low, high);
-        self.segments_bytes -= old.bytes();
+        self.segments_bytes = self.segments_bytes + low.bytes() + high.bytes() - old.bytes();
+        directory.split(hash, high);
         self.depths.0[depth as usize] -= 1;
         self.depths.0[depth as usize + 1] += 2;
         true
@@ -213,15 +203,15 @@ impl Table {
         if other_depth != depth || segment.len() + other.len() > MERGE_LEN_MAX {
             return false;
         }
-        let mut both = Segment::new(segment.prefix().min(other.prefix()), depth - 1);
-        for old in [segment, other] {
-            for_each_hashed(old, keys, |hash, handle, volatile| {
-                both.place_or_chain(hash, handle, volatile);
-            });
+        let prefix = segment.prefix().min(other.prefix());
+        let before = segment.bytes() + other.bytes();
+        let low = directory.find_mut(prefix).reset(prefix, depth - 1);
+        let high = directory.merge(prefix);
+        let both = directory.find_mut(prefix);
+        for old in [&low, &high] {
+            for_each_hashed(old, keys, |hash, handle, volatile| both.place_or_chain(hash, handle, volatile));
         }
-        self.segments_bytes += both.bytes();
-        let old = directory.merge(hash, both);
-        self.segments_bytes -= old[0].bytes() + old[1].bytes();
+        self.segments_bytes = self.segments_bytes + both.bytes() - before;
         self.depths.0[depth as usize] -= 2;
         self.depths.0[depth as usize - 1] += 1;
         true

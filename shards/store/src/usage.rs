@@ -33,6 +33,8 @@ impl Usage {
 pub struct Counters {
     /// Keys that were removed because their time had come.
     pub expired: u64,
+    /// Flushed keys whose memory was freed.
+    pub lazily_freed: u64,
 }
 
 /// The shape of a table.
