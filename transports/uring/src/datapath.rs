@@ -115,9 +115,7 @@ impl UringPoller {
     /// Events are due that no completion will announce.
     #[inline]
     pub(crate) fn has_chores(&self) -> bool {
-        !self.early.is_empty()
-            || !self.finished.is_empty()
-            || self.lender.tellable() > 0
+        !self.early.is_empty() || !self.finished.is_empty() || self.lender.tellable() > 0
     }
 
     /// One enter: submits what is staged and runs deferred work.
