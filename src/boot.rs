@@ -113,15 +113,15 @@ fn rings(shards: usize) -> (Vec<Vec<Option<Sender<Parcel>>>>, Vec<Vec<Receiver<P
     let mut senders: Vec<Vec<Option<Sender<Parcel>>>> = (0..shards).map(|_| Vec::new()).collect();
     let mut inboxes: Vec<Vec<Receiver<Parcel>>> = (0..shards).map(|_| Vec::new()).collect();
     let capacity = (INBOX_PARCELS / shards).next_power_of_two().min(RING_PARCELS);
-    for from in 0..shards {
-        for to in 0..shards {
+    for (from, senders) in senders.iter_mut().enumerate() {
+        for (to, inboxes) in inboxes.iter_mut().enumerate() {
             if from == to {
-                senders[from].push(None);
+                senders.push(None);
                 continue;
             }
             let (sender, receiver) = mesh::ring(capacity);
-            senders[from].push(Some(sender));
-            inboxes[to].push(receiver);
+            senders.push(Some(sender));
+            inboxes.push(receiver);
         }
     }
     (senders, inboxes)
@@ -188,7 +188,10 @@ fn start(
     }
     drop(ready);
     await_all(&readies, shards, &blocks)?;
-    goes.iter().for_each(|go| drop(go.send(())));
+    for go in goes {
+        // A core that is gone has said why already.
+        let _ = go.send(());
+    }
     Ok(House { boxes, blocks, catalog, facts, threads })
 }
 

@@ -251,7 +251,8 @@ impl Core {
         if ran > 0 {
             let took_ns = self.clock.nanoseconds().saturating_sub(began_ns);
             // A command waits for the harvest, and on average for half of the batch before it.
-            self.block.rooms.queue.record_many(began_ns - now.mono_ns + took_ns / 2 * (ran - 1) / ran, ran);
+            let before_ns = (took_ns - took_ns.checked_div(ran).unwrap_or(0)) / 2;
+            self.block.rooms.queue.record_many(began_ns - now.mono_ns + before_ns, ran);
             self.shard.took(took_ns);
         }
     }

@@ -1,6 +1,7 @@
 //! The thread that looks after the house: signals, jobs of the cores, the control port, the end.
 
 use crate::admin::{self, AdminConfig, AdminHandle};
+use crate::apply::apply;
 use crate::boot::{House, Note, Visitor, control_address, poll_words};
 use crate::config::{Config, rewrite};
 use crate::core::{Letter, Request};
@@ -17,7 +18,7 @@ use std::time::{Duration, Instant};
 const END: Duration = Duration::from_secs(8);
 
 /// What it needs while the house stands.
-pub struct Keeper {
+pub(crate) struct Keeper {
     config: Config,
     unix: Option<PathBuf>,
     pid_file: Option<PathBuf>,
@@ -31,7 +32,7 @@ impl Keeper {
     ///
     /// # Errors
     /// Where the pid file cannot be written.
-    pub fn new(
+    pub(crate) fn new(
         config: &Config,
         doors: (Option<PathBuf>, Vec<String>),
         inbox: mpsc::Receiver<Note>,
@@ -50,7 +51,7 @@ impl Keeper {
     ///
     /// # Errors
     /// Where the system refuses a handler.
-    pub fn catch_signals(&mut self, notes: &mpsc::Sender<Note>) -> Result<(), String> {
+    pub(crate) fn catch_signals(&mut self, notes: &mpsc::Sender<Note>) -> Result<(), String> {
         let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(|error| error.to_string())?;
         let notes = notes.clone();
         std::thread::Builder::new()
@@ -70,7 +71,7 @@ impl Keeper {
     ///
     /// # Errors
     /// The address and the reason.
-    pub fn open_control_port(&mut self, house: &Arc<House>) -> Result<(), String> {
+    pub(crate) fn open_control_port(&mut self, house: &Arc<House>) -> Result<(), String> {
         let Some(bind) = control_address(&self.config.settings) else {
             return Ok(());
         };
@@ -89,7 +90,7 @@ impl Keeper {
     }
 
     /// The start-up line: version, shards and cores, drivers, listeners.
-    pub fn announce(&self, house: &House) {
+    pub(crate) fn announce(&self, house: &House) {
         for warning in &self.config.warnings {
             tracing::warn!("{warning}");
         }
@@ -106,7 +107,7 @@ impl Keeper {
     }
 
     /// Looks after the house until it ends.
-    pub fn keep(mut self, house: &House) {
+    pub(crate) fn keep(mut self, house: &House) {
         let mut ended = 0;
         let mut stopping: Option<Instant> = None;
         while ended < house.shards() {
@@ -147,6 +148,11 @@ impl Keeper {
                 return true;
             }
             Job::Crash => unreachable!("the core that was asked has ended the process"),
+            Job::Log(text) => {
+                tracing::warn!("DEBUG LOG: {text}");
+                Ok(())
+            }
+            Job::ApplySettings { names, settings } => apply(&names, &settings, house.shards()),
             Job::SettingChanged(name, value) => {
                 tracing::debug!("setting {name} is now {value}");
                 Ok(())

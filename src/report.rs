@@ -11,6 +11,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Version of this program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
+/// The allocator of the binary, with the version of jemalloc that tikv-jemallocator 0.7 builds.
+const ALLOCATOR: &str = "jemalloc-5.3.1";
+
 /// Facts for INFO.
 pub fn facts(config: &Config, tcp_port: u16, run_id: String) -> Facts {
     let uname = rustix::system::uname();
@@ -26,7 +29,7 @@ pub fn facts(config: &Config, tcp_port: u16, run_id: String) -> Facts {
         config_file: config.file.as_ref().map_or(String::new(), |path| path.display().to_string()),
         compiler: concat!("rustc-", env!("CARGO_PKG_RUST_VERSION")).to_owned(),
         total_system_memory: total_memory(),
-        drivers: Vec::new(),
+        allocator: ALLOCATOR.to_owned(),
         resident_bytes: Some(resident_bytes),
         cpu_seconds: Some(cpu_seconds),
     }
@@ -47,7 +50,7 @@ fn resident_bytes() -> u64 {
 }
 
 /// CPU seconds of this process: system, user, and those of its children.
-fn cpu_seconds() -> (f64, f64, f64, f64) {
+fn cpu_seconds() -> [f64; 4] {
     let text = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     // The name in brackets may hold spaces; fields are counted behind it.
     let fields: Vec<f64> = text
@@ -60,8 +63,8 @@ fn cpu_seconds() -> (f64, f64, f64, f64) {
         .map(|field| field.parse::<f64>().unwrap_or(0.0) / rustix::param::clock_ticks_per_second() as f64)
         .collect();
     match fields[..] {
-        [user, system, child_user, child_system] => (system, user, child_system, child_user),
-        _ => (0.0, 0.0, 0.0, 0.0),
+        [user, system, child_user, child_system] => [system, user, child_system, child_user],
+        _ => [0.0; 4],
     }
 }
 

@@ -118,10 +118,8 @@ impl Wires {
     /// A link has closed: forgets the connection.
     pub(crate) fn closed(&mut self, poller: usize, link: LinkId) -> Option<ConnId> {
         let id = self.by_link[poller].get_mut(link.slot as usize)?.take()?;
-        if let Some(mut conn) = self.conns.remove(link_id(id)) {
-            if let Some(chunk) = conn.open.take() {
-                self.pollers[poller].recycle(chunk);
-            }
+        if let Some(chunk) = self.conns.remove(link_id(id)).and_then(|mut conn| conn.open.take()) {
+            self.pollers[poller].recycle(chunk);
         }
         Some(id)
     }

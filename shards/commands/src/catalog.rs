@@ -17,13 +17,22 @@ pub struct Entry {
     pub has_keys: bool,
     /// Numbers of its subcommands.
     pub subcommands: Vec<u16>,
+    /// Number of the container whose subcommand it is.
+    pub parent: Option<u16>,
 }
 
 impl Entry {
-    /// Has subcommands.
+    /// Cannot run itself: its subcommands run.
     #[inline]
     pub fn is_container(&self) -> bool {
         matches!(self.command.run, Run::Container)
+    }
+
+    /// Whether a request of `count` arguments that was found to be this command lacks a subcommand
+    /// that there is: a container runs by its subcommands alone, COMMAND by itself where it stands alone.
+    #[inline]
+    pub fn lacks_subcommand(&self, count: usize) -> bool {
+        self.is_container() || count > 1 && !self.subcommands.is_empty()
     }
 }
 
@@ -63,6 +72,7 @@ impl Catalog {
             for sub in command.subcommands {
                 let name = format!("{}|{}", command.name, sub.name).to_ascii_lowercase();
                 let number = catalog.add(sub, name);
+                catalog.entries[usize::from(number)].parent = Some(parent as u16);
                 catalog.entries[parent].subcommands.push(number);
             }
         }
@@ -83,6 +93,7 @@ impl Catalog {
             single_key,
             has_keys,
             subcommands: Vec::new(),
+            parent: None,
         });
         number
     }
@@ -127,6 +138,20 @@ impl Catalog {
             None => self.find(name),
             Some(bar) => self.subcommand(self.find(&name[..bar])?, &name[bar + 1..]),
         }
+    }
+
+    /// What the words of a request name: a command, or a subcommand of one.
+    pub fn find_words(&self, name: &[u8], second: &[u8]) -> Option<&Entry> {
+        let entry = self.find(name)?;
+        if entry.subcommands.is_empty() || second.is_empty() {
+            return Some(entry);
+        }
+        self.subcommand(entry, second)
+    }
+
+    /// Whether it is a subcommand that COMMAND keeps quiet about.
+    pub fn is_hidden(&self, entry: &Entry) -> bool {
+        entry.parent.is_some_and(|parent| self.entry(parent).command.hidden_subcommands)
     }
 
     /// The entry of that number.

@@ -2,7 +2,7 @@
 //! fan-out, documentation and tests are derived. It does not know how a shard carries it out.
 
 use crate::context::{Args, Ctx, Key};
-use crate::home::{After, Call, Home, House};
+use crate::home::{After, Call, Home, House, Job};
 use resp::Reply;
 use spec::{Argument, Categories, Flags, Group, Keys};
 use store::Detached;
@@ -30,6 +30,10 @@ pub enum Run {
     /// A container: its subcommands run.
     Container,
 }
+
+/// With all pieces of a plan in key order: replies; `Some` orders (one a key) make a second hop, and the
+/// reply is sent when that is done.
+pub type DecideFn = fn(&Check, Args<'_>, &mut [Piece], &mut Reply<'_>) -> Option<Vec<Order>>;
 
 /// How a `Local` command over several keys is divided when they live on several shards: each shard
 /// runs the handler on the keys it owns.
@@ -68,12 +72,14 @@ pub enum Lock {
 }
 
 /// Whether to go on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub enum Go {
     /// Go on.
     On,
     /// The reply is written; nothing more is to be done.
     Answered,
+    /// Go on once the job is done; its error is the reply.
+    After(Job),
 }
 
 /// What a plan learns of a key in its first hop.
@@ -109,9 +115,8 @@ pub struct Plan {
     pub together: LocalFn,
     /// First hop, for each key (by its ordinal among the keys), under locks.
     pub gather: fn(&mut Ctx<'_>, Args<'_>, usize, Key<'_>) -> Piece,
-    /// At home, with all pieces in key order: replies; `Some` orders (one a key) make a second hop,
-    /// and the reply is sent when that is done.
-    pub decide: fn(&Check, Args<'_>, &mut [Piece], &mut Reply<'_>) -> Option<Vec<Order>>,
+    /// At home.
+    pub decide: DecideFn,
 }
 
 /// What argument checks and decisions may look at.
@@ -151,6 +156,8 @@ pub struct Command {
     pub since: &'static str,
     /// One sentence.
     pub summary: &'static str,
+    /// The version that discouraged it, and what to use instead.
+    pub deprecated: Option<(&'static str, &'static str)>,
     /// Its cost in big-O words.
     pub complexity: &'static str,
     /// COMMAND's tips.
@@ -178,6 +185,7 @@ impl Command {
             check: None,
             since: "1.0.0",
             summary: "",
+            deprecated: None,
             complexity: "O(1)",
             tips: &[],
             arguments: &[],
@@ -236,6 +244,13 @@ impl Command {
         self
     }
 
+    /// Says since when it is discouraged, and what to use instead.
+    #[must_use]
+    pub const fn deprecated(mut self, since: &'static str, replaced_by: &'static str) -> Command {
+        self.deprecated = Some((since, replaced_by));
+        self
+    }
+
     /// Says what it costs.
     #[must_use]
     pub const fn complexity(mut self, complexity: &'static str) -> Command {
@@ -283,6 +298,8 @@ impl Command {
 
     /// All ACL categories, implied ones included.
     pub const fn all_categories(&self) -> Categories {
-        Categories::implied(self.flags, self.group).with(self.categories)
+        // A container's family is that of its subcommands; itself it says nothing of it.
+        let group = if matches!(self.run, Run::Container) { Group::Generic } else { self.group };
+        Categories::implied(self.flags, group).with(self.categories)
     }
 }

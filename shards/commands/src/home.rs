@@ -79,6 +79,14 @@ pub struct SessionState {
     pub closing: bool,
 }
 
+impl SessionState {
+    /// Came from this machine.
+    pub fn is_local(&self) -> bool {
+        let remote = self.remote.as_str();
+        self.unix || ["127.", "[::1]", "memory:"].iter().any(|start| remote.starts_with(start))
+    }
+}
+
 /// Who asked, for a part on another shard.
 #[derive(Clone, Copy, Debug)]
 pub struct Call {
@@ -102,6 +110,16 @@ pub enum Job {
     Crash,
     /// A setting that the house watches has changed: name and value. Not waited for.
     SettingChanged(&'static str, String),
+    /// Carry out what these settings ask of the house (listen, change directory), all or nothing. The
+    /// error is CONFIG SET's.
+    ApplySettings {
+        /// Those that change.
+        names: Vec<&'static str>,
+        /// All settings as they are to be.
+        settings: Box<Settings>,
+    },
+    /// A line for the log (DEBUG LOG). Not waited for.
+    Log(String),
 }
 
 /// What is to be done after a `Home` handler.
@@ -140,12 +158,12 @@ pub struct Facts {
     pub compiler: String,
     /// Total memory of the machine in bytes.
     pub total_system_memory: u64,
-    /// Each shard's driver in words.
-    pub drivers: Vec<String>,
+    /// The memory allocator with its version.
+    pub allocator: String,
     /// Memory of the process: resident bytes now; asked for by INFO.
     pub resident_bytes: Option<fn() -> u64>,
     /// CPU seconds of the process: (system, user, system of children, user of children).
-    pub cpu_seconds: Option<fn() -> (f64, f64, f64, f64)>,
+    pub cpu_seconds: Option<fn() -> [f64; 4]>,
 }
 
 /// A shard as its own commands see it.
@@ -184,8 +202,8 @@ pub trait House {
     fn pause(&mut self, until: Option<(i64, PauseMode)>);
     /// Turns active expiry on or off (DEBUG SET-ACTIVE-EXPIRE).
     fn active_expiry(&mut self, on: bool);
-    /// Changes to the data of this shard since the start.
-    fn dirty(&mut self) -> u64;
+    /// Stops (or resumes) what this shard does periodically (DEBUG PAUSE-CRON).
+    fn pause_cron(&mut self, paused: bool);
     /// Facts about the process.
     fn facts(&self) -> &Facts;
     /// Has a job done that nobody waits for.

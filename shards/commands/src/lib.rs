@@ -9,21 +9,23 @@ mod command;
 mod connection;
 mod context;
 mod generic;
+mod help;
 mod home;
 mod lookup;
 mod number;
+mod server;
 mod string;
 #[cfg(test)]
 mod testing;
 
 pub use catalog::{Catalog, Entry};
 pub use command::{
-    Check, CheckFn, Command, Everywhere, Go, HomeFn, LocalFn, Lock, Order, Piece, Plan, Run, Spread,
+    Check, CheckFn, Command, DecideFn, Everywhere, Go, HomeFn, LocalFn, Lock, Order, Piece, Plan, Run, Spread,
 };
 pub use context::{Args, Caller, Ctx, Effects, Key, Random};
 pub use home::{After, Call, Facts, Home, House, Job, PauseMode, ReplyMode, SessionState};
 
 /// Every command, family by family.
 pub fn all() -> Vec<&'static Command> {
-    [string::ALL, generic::ALL, connection::ALL].concat()
+    [string::ALL, generic::ALL, connection::ALL, server::ALL].concat()
 }

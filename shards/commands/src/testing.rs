@@ -9,6 +9,7 @@ use crate::home::{After, Call, Facts, Home, House, Job, PauseMode, ReplyMode, Se
 use resp::client::Value;
 use resp::{Reply, Span, Version};
 use spec::Settings;
+use spec::setting::{Change, Kind, Setting};
 use std::sync::{Arc, LazyLock};
 use store::{Hasher, Store};
 use telemetry::{Block, Snapshot};
@@ -17,6 +18,20 @@ static CATALOG: LazyLock<Catalog> = LazyLock::new(|| Catalog::new(&crate::all())
 
 /// When a rig's clock starts: some time in 2023, in milliseconds.
 pub(crate) const START: i64 = 1_700_000_000_000;
+
+/// A few settings of each sort.
+static TABLE: &[Setting] = &[
+    Setting::new("databases", Kind::Integer { min: 1, max: 99 }, "16", ""),
+    Setting::new("dir", Kind::Text, ".", "").change(Change::Protected),
+    Setting::new("loglevel", Kind::Choice(&["debug", "notice"]), "notice", "").change(Change::Live),
+    Setting::new("maxmemory", Kind::Memory { min: 0, max: i64::MAX }, "0", "")
+        .live(|live, value| live.maxmemory = value.count()),
+    Setting::new("maxmemory-samples", Kind::Integer { min: 1, max: 99 }, "5", "").change(Change::Live),
+    Setting::new("port", Kind::Integer { min: 0, max: 65_535 }, "6379", "").change(Change::Live),
+    Setting::new("requirepass", Kind::Text, "", "")
+        .sensitive()
+        .live(|live, value| live.requirepass = value.text().to_owned()),
+];
 
 /// Runs a test on one shard, and on several.
 pub(crate) fn on_shards(test: impl Fn(&mut Rig)) {
@@ -58,7 +73,7 @@ impl Rig {
             shards,
             now: START,
             store: Store::new(Hasher::new([1, 2, 3, 4]), 16),
-            settings: Settings::new(&[]),
+            settings: Settings::new(TABLE),
             random: Random::new(u64::from(index) + 7),
             effects: Effects::default(),
             blocks: blocks.clone(),
@@ -183,8 +198,10 @@ impl Rig {
         assert!(matches!(everywhere.lock, Lock::Nothing | Lock::Keyspace));
         let call = Call { caller: self.caller(), now: self.now() };
         let mut home = Home { session: &mut self.session, house: &mut self.houses[0] };
-        if everywhere.prepare.is_some_and(|prepare| prepare(&mut home, args, reply) == Go::Answered) {
-            return;
+        match everywhere.prepare.map_or(Go::On, |prepare| prepare(&mut home, args, reply)) {
+            Go::On => {}
+            Go::Answered => return,
+            Go::After(job) => self.houses[0].jobs.push(job),
         }
         let mut parts = vec![Vec::new(); self.houses.len()];
         for (house, part) in self.houses.iter_mut().zip(&mut parts) {
@@ -295,7 +312,7 @@ fn gate(args: Args<'_>, reply: &mut Reply<'_>) -> Option<&'static Entry> {
         reply.error_fmt(format_args!("ERR unknown command '{}'", args.text(0)));
         return None;
     };
-    if entry.is_container() && args.len() > 1 {
+    if !entry.subcommands.is_empty() && args.len() > 1 {
         let Some(sub) = CATALOG.subcommand(entry, args.get(1)) else {
             let (word, name) = (args.text(1), entry.command.name);
             reply.error_fmt(format_args!("ERR unknown subcommand '{word}'. Try {name} HELP."));
@@ -303,7 +320,7 @@ fn gate(args: Args<'_>, reply: &mut Reply<'_>) -> Option<&'static Entry> {
         };
         entry = sub;
     }
-    if !entry.command.takes(args.len()) || entry.is_container() {
+    if !entry.command.takes(args.len()) || entry.lacks_subcommand(args.len()) {
         crate::number::wrong_arity(&entry.full_name, reply);
         return None;
     }
@@ -426,8 +443,8 @@ impl House for TestHouse {
     fn active_expiry(&mut self, on: bool) {
         self.active_expiry = on;
     }
-    fn dirty(&mut self) -> u64 {
-        self.effects.dirty
+    fn pause_cron(&mut self, paused: bool) {
+        self.active_expiry = !paused;
     }
     fn facts(&self) -> &Facts {
         &self.facts

@@ -71,7 +71,6 @@ pub struct Shard {
     /// Frames parsed ahead; reused from batch to batch.
     pub(crate) batch: Batch,
     pub(crate) base: Option<Snapshot>,
-    pub(crate) dirty: u64,
     pub(crate) pause: Option<(i64, PauseMode)>,
     /// Sessions that CLIENT PAUSE holds.
     pub(crate) paused: VecDeque<ConnId>,
@@ -87,6 +86,7 @@ pub struct Shard {
     /// Runs that wait for a seal.
     pub(crate) parked: VecDeque<Box<Run>>,
     /// Shells of runs, to be used again.
+    #[expect(clippy::vec_box, reason = "the box travels")]
     pub(crate) spare_runs: Vec<Box<Run>>,
     /// Commands over several shards whose home is here.
     pub(crate) home: Home,
@@ -125,7 +125,6 @@ impl Shard {
             away_reply: Vec::with_capacity(4 * 1024),
             batch: Batch::default(),
             base: None,
-            dirty: 0,
             pause: None,
             paused: VecDeque::new(),
             resume: VecDeque::new(),
@@ -188,6 +187,9 @@ impl Shard {
             if session.waiting() > 0 {
                 self.marks.lost_client_with_answers_away += 1;
             }
+            if session.hold == Hold::Pause {
+                self.paused.retain(|paused| *paused != conn);
+            }
         }
         self.block.connections_open.set(self.sessions.len() as u64);
     }
@@ -225,6 +227,9 @@ impl Shard {
         out: &mut O,
     ) {
         self.now = now;
+        if self.go_on_after_job(ticket, &outcome, out) {
+            return;
+        }
         let mut bytes = Vec::new();
         let mut reply = resp::Reply::new(&mut bytes, Version::Resp2);
         match outcome {

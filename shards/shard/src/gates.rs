@@ -30,7 +30,7 @@ impl Shard {
             return self.refuse_unknown(session, args);
         }
         let command = self.catalog.entry(number).command;
-        if !command.takes(args.len()) || self.catalog.entry(number).is_container() {
+        if !command.takes(args.len()) || self.catalog.entry(number).lacks_subcommand(args.len()) {
             return self.refuse_arity(session, number, args);
         }
         if !session.state.authenticated && !command.flags.has(Flags::NO_AUTH) {
@@ -64,7 +64,7 @@ impl Shard {
         match self.settings.live.enable_debug_command {
             Permit::Yes => true,
             Permit::No => false,
-            Permit::Local => session.state.unix || is_loopback(&session.state.remote),
+            Permit::Local => session.state.is_local(),
         }
     }
 
@@ -102,18 +102,25 @@ impl Shard {
 
     #[cold]
     fn refuse_arity(&mut self, session: &mut Session, number: u16, args: Args<'_>) -> Passage {
-        let entry = self.catalog.entry(number);
-        if entry.is_container() && args.len() > 1 && self.catalog.subcommand(entry, args.get(1)).is_none() {
-            let sub = args.get(1);
-            let sub = String::from_utf8_lossy(&sub[..sub.len().min(ECHO_BYTES_MAX)]).into_owned();
-            let text = format!("ERR unknown subcommand '{sub}'. Try {} HELP.", entry.command.name);
+        let catalog = self.catalog;
+        let entry = catalog.entry(number);
+        let sub = args.get(1);
+        let sub = String::from_utf8_lossy(&sub[..sub.len().min(ECHO_BYTES_MAX)]);
+        let container = entry.parent.map_or(entry, |parent| catalog.entry(parent));
+        let name = container.command.name;
+        if args.len() > 1 && container.command.hidden_subcommands {
+            let text =
+                format!("ERR unknown subcommand or wrong number of arguments for '{sub}'. Try {name} HELP.");
             return self.refuse(session, number, &text);
+        }
+        if args.len() > 1 && entry.lacks_subcommand(args.len()) {
+            return self.refuse(
+                session,
+                number,
+                &format!("ERR unknown subcommand '{sub}'. Try {name} HELP."),
+            );
         }
         let text = format!("ERR wrong number of arguments for '{}' command", entry.full_name);
         self.refuse(session, number, &text)
     }
-}
-
-fn is_loopback(remote: &str) -> bool {
-    remote.starts_with("127.") || remote.starts_with("[::1]") || remote.starts_with("memory:")
 }

@@ -63,8 +63,14 @@ impl House for Shard {
     }
 
     fn totals(&mut self) -> Snapshot {
+        self.count_effects();
         self.refresh_gauges();
-        let sum = Snapshot::of(self.blocks.iter().map(|block| &**block));
+        let mut sum = Snapshot::of(self.blocks.iter().map(|block| &**block));
+        // What ran in this tick is counted when its time is known.
+        sum.counters.commands.add(self.ran_total);
+        for (number, count) in &self.ran {
+            sum.commands[usize::from(*number)].calls += u64::from(*count);
+        }
         match &self.base {
             Some(base) => sum.since(base),
             None => sum,
@@ -72,7 +78,8 @@ impl House for Shard {
     }
 
     fn reset_totals(&mut self) {
-        self.base = Some(Snapshot::of(self.blocks.iter().map(|block| &**block)));
+        self.base = None;
+        self.base = Some(self.totals());
     }
 
     fn sessions(&mut self, visit: &mut dyn FnMut(&mut SessionState)) {
@@ -103,8 +110,8 @@ impl House for Shard {
         &self.facts
     }
 
-    fn dirty(&mut self) -> u64 {
-        self.dirty + self.effects.dirty
+    fn pause_cron(&mut self, paused: bool) {
+        self.cron.pause(paused);
     }
 
     fn order(&mut self, job: Job) {

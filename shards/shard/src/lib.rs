@@ -12,6 +12,7 @@ mod leave;
 mod marks;
 mod outbox;
 mod parcel;
+mod rates;
 mod route;
 mod runs;
 mod session;

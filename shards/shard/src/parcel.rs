@@ -56,6 +56,8 @@ pub struct Step {
 pub struct Run {
     /// Where it came from and goes back to.
     pub home: u16,
+    /// The shard it is for.
+    pub shard: u16,
     /// Whose it is.
     pub ticket: Ticket,
     /// Who asked.

@@ -42,11 +42,11 @@ impl Shard {
         let ticket = Ticket { conn, sequence: session.expect() };
         let mut run = self.shell(ticket);
         run.caller = self.caller(session);
+        run.shard = owner;
         for frame in &batch.frames[place..place + length] {
             pack(&mut run, bytes, batch.spans_of(frame), frame.number, frame.hash);
             session.state.last_command = Some(frame.number);
         }
-        run.caller.no_touch = session.state.no_touch;
         if muted {
             let before = self.reply.len();
             self.mute(session, before);
@@ -74,6 +74,7 @@ impl Shard {
             }
             None => Box::new(Run {
                 home: self.index,
+                shard: self.index,
                 ticket,
                 caller: commands::Caller { client: 0, db: 0, version: resp::Version::Resp2, no_touch: false },
                 bytes: Vec::with_capacity(256),
@@ -151,60 +152,35 @@ impl Shard {
 
     fn send_home<O: Outbox>(&mut self, run: Box<Run>, out: &mut O) {
         if run.home == self.index {
-            self.run_ends(run, None, out);
+            self.run_ends(run, out);
         } else {
             self.send(run.home, Parcel::Ran(run), out);
         }
     }
 
     /// A run of ours has come home.
-    pub(crate) fn run_returns<O: Outbox>(&mut self, mut run: Box<Run>, out: &mut O) {
+    pub(crate) fn run_returns<O: Outbox>(&mut self, run: Box<Run>, out: &mut O) {
         self.block.parcels_received.add(1);
         if run.sent_ns != MUTED {
             let away = self.now.mono_ns.saturating_sub(run.sent_ns);
             self.block.rooms.hop.record(away);
         }
-        let owner = run.large.take().map(|large| (large, run.steps.first().copied()));
-        self.run_ends(run, owner, out);
+        self.run_ends(run, out);
     }
 
-    fn run_ends<O: Outbox>(
-        &mut self,
-        mut run: Box<Run>,
-        loan: Option<(Box<Vec<u8>>, Option<Step>)>,
-        out: &mut O,
-    ) {
-        let loan = loan.map(|(large, _)| large).or_else(|| run.large.take());
+    fn run_ends<O: Outbox>(&mut self, mut run: Box<Run>, out: &mut O) {
+        let loan = run.large.take();
         let muted = run.sent_ns == MUTED;
         let bytes: &[u8] =
             if muted { &[] } else { loan.as_deref().map_or(&run.reply[..], |large| &large[..]) };
         self.answer(run.ticket, bytes, false, out);
-        if let Some(large) = loan {
-            // Memory goes home to the shard that made it.
-            let owner = self.owner_of_run(&run);
-            if owner == self.index {
-                drop(large);
-            } else {
-                self.send(owner, Parcel::Buffer(large), out);
-            }
+        // Memory goes home to the shard that made it.
+        if let Some(large) = loan
+            && run.shard != self.index
+        {
+            self.send(run.shard, Parcel::Buffer(large), out);
         }
         self.put_away(run);
-    }
-
-    fn owner_of_run(&self, run: &Run) -> u16 {
-        let Some(step) = run.steps.first() else {
-            return self.index;
-        };
-        let spans = &run.spans[step.first as usize..(step.first + step.count) as usize];
-        let args = Args::new(&run.bytes, spans);
-        let entry = self.catalog.entry(step.number);
-        match entry.command.run {
-            commands::Run::Steered(steer, _) => steer(args, self.shards).min(self.shards - 1),
-            _ => match self.locate(entry, args) {
-                crate::route::Place::One(owner) => owner,
-                crate::route::Place::Several(_) => self.index,
-            },
-        }
     }
 
     fn put_away(&mut self, mut run: Box<Run>) {

@@ -2,6 +2,7 @@
 
 use crate::actor::Shard;
 use crate::outbox::{Now, Outbox};
+use crate::rates::Rates;
 use crate::session::Hold;
 use telemetry::Block;
 
@@ -18,7 +19,20 @@ pub(crate) struct Cron {
     idle_slot: usize,
     /// Memory is still to be freed.
     reclaiming: bool,
+    /// DEBUG PAUSE-CRON.
+    paused: bool,
+    /// What happens a second.
+    rates: Rates,
 }
+
+impl Cron {
+    pub(crate) fn pause(&mut self, paused: bool) {
+        self.paused = paused;
+    }
+}
+
+/// Monotonic nanoseconds between refreshes of slow gauges.
+const GAUGES_NS: u64 = 100_000_000;
 
 /// Buckets looked at in one expiry slice at most.
 const EXPIRE_BUCKETS: usize = 256;
@@ -42,10 +56,10 @@ impl Shard {
         self.end_pause(out);
         self.end_timers(out);
         for _ in 0..self.resume.len() {
-            if let Some(conn) = self.resume.pop_front() {
-                if let Some(session) = self.sessions.take(conn) {
-                    self.go_on(conn, session, out);
-                }
+            if let Some(conn) = self.resume.pop_front()
+                && let Some(session) = self.sessions.take(conn)
+            {
+                self.go_on(conn, session, out);
             }
         }
         for killed in std::mem::take(&mut self.kills) {
@@ -54,20 +68,33 @@ impl Shard {
         for job in std::mem::take(&mut self.jobs) {
             out.order(job, None);
         }
-        self.expire();
+        if !self.cron.paused {
+            // CLIENT PAUSE keeps the data as it is.
+            if self.pause.is_none() {
+                self.expire();
+            }
+            self.close_idle(out);
+        }
         self.reclaim();
-        self.close_idle(out);
-        if self.effects != commands::Effects::default() {
-            let effects = std::mem::take(&mut self.effects);
-            self.dirty += effects.dirty;
-            self.block.keyspace_hits.add(effects.hits);
-            self.block.keyspace_misses.add(effects.misses);
-            self.count_keys();
-        }
+        self.count_effects();
+        self.block.blocked_clients.set(self.paused.len() as u64);
         if now.mono_ns >= self.cron.gauges_ns {
-            self.cron.gauges_ns = now.mono_ns + 100_000_000;
+            self.cron.gauges_ns = now.mono_ns + GAUGES_NS;
             self.refresh_gauges();
+            self.cron.rates.sample(now.mono_ns, &self.block);
         }
+    }
+
+    /// Counts what commands did besides their replies.
+    pub(crate) fn count_effects(&mut self) {
+        if self.effects == commands::Effects::default() {
+            return;
+        }
+        let effects = std::mem::take(&mut self.effects);
+        self.block.changes.add(effects.dirty);
+        self.block.keyspace_hits.add(effects.hits);
+        self.block.keyspace_misses.add(effects.misses);
+        self.count_keys();
     }
 
     fn end_pause<O: Outbox>(&mut self, out: &mut O) {
@@ -149,6 +176,12 @@ impl Shard {
         let usage = self.store.bytes();
         self.block.memory_entries.set(usage.entries as u64 + usage.heap_buffers as u64);
         self.block.memory_tables.set(usage.tables as u64);
+        self.block.lazily_pending_keys.set(self.store.pending_keys() as u64);
+        self.block.lazily_freed_keys.set(self.store.counters().lazily_freed);
+        if self.index == 0 {
+            let used = self.blocks.iter().map(|block| block.memory_total()).sum();
+            self.block.memory_peak.raise(used);
+        }
     }
 
     /// Tells the time that a batch of commands took together; each gets its share.
@@ -195,9 +228,12 @@ impl Shard {
         let pause = self.pause.map(|(until, _)| until);
         let timer = self.timers.iter().map(|(time, ..)| *time).min();
         let volatile = (0..self.settings.live.databases as usize).any(|db| self.store.volatile(db) > 0);
-        let expire = (volatile && self.active_expiry).then_some(self.cron.expire_ms);
+        let may_expire = self.active_expiry && !self.cron.paused && self.pause.is_none();
+        let expire = (volatile && may_expire).then_some(self.cron.expire_ms);
+        // Rates fall to zero while nothing happens: they are shown until they have.
+        let rates = self.cron.rates.is_moving().then_some(self.now.ms() + (GAUGES_NS / 1_000_000) as i64);
         let idle =
             (self.settings.live.timeout_s > 0 && self.sessions.len() > 0).then_some(self.now.ms() + 500);
-        [pause, timer, expire, idle].into_iter().flatten().min()
+        [pause, timer, expire, idle, rates].into_iter().flatten().min()
     }
 }

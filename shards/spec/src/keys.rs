@@ -103,9 +103,23 @@ pub struct Keys {
     pub extent: Extent,
     /// What is done with them.
     pub access: Access,
+    /// What COMMAND adds in words.
+    pub notes: Option<&'static str>,
 }
 
 impl Keys {
+    /// Keys that start there and go on so.
+    pub const fn new(start: Start, extent: Extent, access: Access) -> Keys {
+        Keys { start, extent, access, notes: None }
+    }
+
+    /// With a note for COMMAND.
+    #[must_use]
+    pub const fn notes(mut self, notes: &'static str) -> Keys {
+        self.notes = Some(notes);
+        self
+    }
+
     /// One key at argument 1.
     pub const fn one(access: Access) -> Keys {
         Keys::at(1, access)
@@ -113,17 +127,17 @@ impl Keys {
 
     /// One key at `index`.
     pub const fn at(index: u16, access: Access) -> Keys {
-        Keys { start: Start::Index(index), extent: Extent::Range { last: 0, step: 1, limit: 0 }, access }
+        Keys::new(Start::Index(index), Extent::Range { last: 0, step: 1, limit: 0 }, access)
     }
 
     /// Keys from argument 1 to the end, every `step` arguments.
     pub const fn all(step: u16, access: Access) -> Keys {
-        Keys { start: Start::Index(1), extent: Extent::Range { last: -1, step, limit: 0 }, access }
+        Keys::new(Start::Index(1), Extent::Range { last: -1, step, limit: 0 }, access)
     }
 
     /// A number at `index` and as many keys behind it.
     pub const fn counted(index: u16, access: Access) -> Keys {
-        Keys { start: Start::Index(index), extent: Extent::Counted { number: 0, first: 1, step: 1 }, access }
+        Keys::new(Start::Index(index), Extent::Counted { number: 0, first: 1, step: 1 }, access)
     }
 
     /// The argument index of the key, where the spec is one key at a fixed place: the hot case.
@@ -234,11 +248,11 @@ mod tests {
 
     #[test]
     fn a_keyword_is_found_from_either_side() {
-        let streams = Keys {
-            start: Start::Keyword("STREAMS", 1),
-            extent: Extent::Range { last: -1, step: 1, limit: 2 },
-            access: Access::RO,
-        };
+        let streams = Keys::new(
+            Start::Keyword("STREAMS", 1),
+            Extent::Range { last: -1, step: 1, limit: 2 },
+            Access::RO,
+        );
         assert_eq!(found(streams, "XREAD COUNT 1 streams a b 0 0"), Some(vec![4, 5]));
         assert_eq!(found(streams, "XREAD COUNT 1"), Some(vec![]));
     }

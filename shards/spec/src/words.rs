@@ -167,6 +167,8 @@ impl Categories {
     pub const KEYSPACE: Categories = Categories(1 << 0);
     /// Commands that can do harm when run by anyone.
     pub const DANGEROUS: Categories = Categories(1 << 17);
+    /// Commands about the connection.
+    pub const CONNECTION: Categories = Categories(1 << 18);
     /// Nothing besides what is implied.
     pub const NONE: Categories = Categories(0);
 

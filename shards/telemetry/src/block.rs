@@ -75,6 +75,12 @@ pub struct Counters {
     pub expired_keys: Counter,
     /// Keys removed to make room.
     pub evicted_keys: Counter,
+    /// Changes to the data set, as INFO's rdb_changes_since_last_save counts them.
+    pub changes: Counter,
+    /// Keys whose memory was freed after they were gone (FLUSHALL and the like).
+    pub lazily_freed_keys: Counter,
+    /// Keys that are gone and whose memory is still to be freed.
+    pub lazily_pending_keys: Counter,
     /// Slices of active expiry run.
     pub expire_slices: Counter,
     /// Slices of active expiry that ended at their bound with work left.
@@ -84,8 +90,17 @@ pub struct Counters {
     pub memory_entries: Counter,
     /// Bytes of hash tables.
     pub memory_tables: Counter,
+    /// The most that all shards together have accounted for, as the first shard saw it.
+    pub memory_peak: Counter,
     /// Bytes of client, parcel and transport buffers.
     pub memory_buffers: Counter,
+
+    /// Commands a second, over the last second or so.
+    pub commands_per_second: Counter,
+    /// Bytes received a second, over the last second or so.
+    pub bytes_in_per_second: Counter,
+    /// Bytes sent a second, over the last second or so.
+    pub bytes_out_per_second: Counter,
 
     /// Commands over several shards that took one parcel per shard.
     pub transactions_single_hop: Counter,

@@ -137,6 +137,13 @@ pub static CATALOG: &[Metric] = &[
         &c.expired_keys
     }),
     Metric::counter("corelane_evicted_keys_total", "Keys removed to make room.", |c| &c.evicted_keys),
+    Metric::counter("corelane_changes_total", "Changes to the data set.", |c| &c.changes),
+    Metric::counter("corelane_lazily_freed_keys_total", "Keys freed after they were gone.", |c| {
+        &c.lazily_freed_keys
+    }),
+    Metric::gauge("corelane_lazily_pending_keys", "Keys that are gone and still to be freed.", |c| {
+        &c.lazily_pending_keys
+    }),
     Metric::counter("corelane_expire_slices_total", "Slices of active expiry run.", |c| &c.expire_slices),
     Metric::counter(
         "corelane_expire_slices_full_total",
@@ -156,6 +163,20 @@ pub static CATALOG: &[Metric] = &[
             ],
         ),
     ),
+    Metric::gauge("corelane_memory_peak_bytes", "Most bytes of all shards, as the first one saw it.", |c| {
+        &c.memory_peak
+    }),
+    Metric::gauge("corelane_commands_per_second", "Commands a second, over the last second or so.", |c| {
+        &c.commands_per_second
+    }),
+    Metric::gauge(
+        "corelane_input_bytes_per_second",
+        "Bytes received a second, over the last one or so.",
+        |c| &c.bytes_in_per_second,
+    ),
+    Metric::gauge("corelane_output_bytes_per_second", "Bytes sent a second, over the last one or so.", |c| {
+        &c.bytes_out_per_second
+    }),
     Metric::with(
         "corelane_transactions_total",
         "Commands over several shards, by the number of rounds they took.",

@@ -143,7 +143,7 @@ fn greet(home: &Home<'_>, version: Version, reply: &mut Reply<'_>) {
     reply.bulk_text("server");
     reply.bulk_text("redis");
     reply.bulk_text("version");
-    reply.bulk_text(home.house.settings().value("redis-version").text());
+    reply.bulk_text(&home.house.settings().live.redis_version);
     reply.bulk_text("proto");
     reply.integer(if version == Version::Resp3 { 3 } else { 2 });
     reply.bulk_text("id");

@@ -3,6 +3,7 @@
 use super::{client_kill, client_list};
 use crate::command::{Command, Everywhere, Go, Lock, Run};
 use crate::context::Args;
+use crate::help;
 use crate::home::{After, Call, Home, House, PauseMode, ReplyMode};
 use resp::{Reply, parse_i64};
 use spec::{Argument, ArgumentKind, Categories, Flags, Group};
@@ -99,6 +100,7 @@ static UNPAUSE: Command = sub("UNPAUSE", Run::Everywhere(&UNPAUSING))
     .summary("6.2.0", "Resumes processing commands from paused clients.");
 static HELP: Command = sub("HELP", Run::Home(help))
     .arity(2)
+    .flags(Flags::LOADING.with(Flags::STALE))
     .summary("5.0.0", "Returns helpful text about the different subcommands.");
 
 const ON_OFF: Argument =
@@ -158,10 +160,10 @@ fn setinfo(home: &mut Home<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> After 
     After::Done
 }
 
-fn info(home: &mut Home<'_>, _: Args<'_>, reply: &mut Reply<'_>) -> After {
+fn info(home: &mut Home<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> After {
     let mut line = Vec::new();
     let now = home.house.now_ms();
-    client_list::describe(home.session, home.house.catalog(), now, &mut line);
+    client_list::describe(home.session, home.house.catalog(), now, Some(args), &mut line);
     reply.verbatim("txt", &line);
     After::Done
 }
@@ -228,8 +230,10 @@ fn pause_mode(args: Args<'_>) -> Option<PauseMode> {
 
 fn check_pause(home: &mut Home<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> Go {
     let in_bounds = |ms: i64| ms >= 0 && home.house.now_ms().checked_add(ms).is_some();
-    if pause_mode(args).is_none() {
-        reply.error("ERR syntax error");
+    if args.len() > 4 {
+        help::refuse("CLIENT", args, reply);
+    } else if pause_mode(args).is_none() {
+        reply.error("ERR CLIENT PAUSE mode must be WRITE or ALL");
     } else {
         match parse_i64(args.get(2)) {
             Some(ms) if in_bounds(ms) => return Go::On,
@@ -257,40 +261,48 @@ fn all_ok(_: &mut Home<'_>, _: Args<'_>, _: &[&[u8]], reply: &mut Reply<'_>) -> 
 }
 
 fn help(_: &mut Home<'_>, _: Args<'_>, reply: &mut Reply<'_>) -> After {
-    const LINES: &[&str] = &[
-        "CLIENT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
-        "GETNAME",
-        "    Return the name of the current connection.",
-        "GETREDIR",
-        "    Return the client ID we are redirecting to when tracking is enabled.",
-        "ID",
-        "    Return the ID of the current connection.",
-        "INFO",
-        "    Return information about the current client connection.",
-        "KILL <ip:port>",
-        "    Kill connection made from <ip:port>.",
-        "KILL <option> <value> [<option> <value> [...]]",
-        "    Kill connections. Options are: ADDR, LADDR, TYPE, USER, ID, SKIPME, MAXAGE.",
-        "LIST [options ...]",
-        "    Return information about client connections. Options are: TYPE, ID.",
-        "NO-EVICT (ON|OFF)",
-        "    Protect current client connection from eviction.",
-        "NO-TOUCH (ON|OFF)",
-        "    Will not touch LRU/LFU stats when this mode is on.",
-        "PAUSE <timeout> [WRITE|ALL]",
-        "    Suspend all, or just write, clients for <timeout> milliseconds.",
-        "REPLY (ON|OFF|SKIP)",
-        "    Control the replies sent to the current connection.",
-        "SETINFO <option> <value>",
-        "    Set client meta attr. Options are: LIB-NAME, LIB-VER.",
-        "SETNAME <name>",
-        "    Assign the name <name> to the current connection.",
-        "UNPAUSE",
-        "    Stop the current client pause, resuming traffic.",
-        "HELP",
-        "    Print this help.",
-    ];
-    reply.array(LINES.len());
-    LINES.iter().for_each(|line| reply.simple(line));
-    After::Done
+    help::write("CLIENT", LINES, reply)
 }
+
+const LINES: &[&str] = &[
+    "GETNAME",
+    "    Return the name of the current connection.",
+    "GETREDIR",
+    "    Return the client ID we are redirecting to when tracking is enabled.",
+    "ID",
+    "    Return the ID of the current connection.",
+    "INFO",
+    "    Return information about the current client connection.",
+    "KILL <ip:port>",
+    "    Kill connection made from <ip:port>.",
+    "KILL <option> <value> [<option> <value> [...]]",
+    "    Kill connections. Options are:",
+    "    * ADDR (<ip:port>|<unixsocket>:0)",
+    "      Kill connections made from the specified address",
+    "    * LADDR (<ip:port>|<unixsocket>:0)",
+    "      Kill connections made to specified local address",
+    "    * TYPE (NORMAL|MASTER|REPLICA|PUBSUB)",
+    "      Kill connections by type.",
+    "    * USER <username>",
+    "      Kill connections authenticated by <username>.",
+    "    * SKIPME (YES|NO)",
+    "      Skip killing current connection (default: yes).",
+    "    * ID <client-id>",
+    "      Kill connections by client id.",
+    "LIST [options ...]",
+    "    Return information about client connections. Options are: TYPE, ID.",
+    "NO-EVICT (ON|OFF)",
+    "    Protect current client connection from eviction.",
+    "NO-TOUCH (ON|OFF)",
+    "    Will not touch LRU/LFU stats when this mode is on.",
+    "PAUSE <timeout> [WRITE|ALL]",
+    "    Suspend all, or just write, clients for <timeout> milliseconds.",
+    "REPLY (ON|OFF|SKIP)",
+    "    Control the replies sent to the current connection.",
+    "SETINFO <option> <value>",
+    "    Set client meta attr. Options are: LIB-NAME, LIB-VER.",
+    "SETNAME <name>",
+    "    Assign the name <name> to the current connection.",
+    "UNPAUSE",
+    "    Stop the current client pause, resuming traffic.",
+];

@@ -21,13 +21,26 @@ pub(super) static KILL: Command = Command::new("KILL", Group::Connection, Run::E
             Argument::one_of(
                 "new-format",
                 &[
-                    Argument::new("client-id", ArgumentKind::Integer).token("ID").optional(),
-                    Argument::new("client-type", ArgumentKind::String).token("TYPE").optional(),
+                    Argument::new("client-id", ArgumentKind::Integer).token("ID").optional().since("2.8.12"),
+                    Argument::one_of(
+                        "client-type",
+                        &[
+                            Argument::word("normal", "NORMAL"),
+                            Argument::word("master", "MASTER").since("3.2.0"),
+                            Argument::word("slave", "SLAVE"),
+                            Argument::word("replica", "REPLICA").since("5.0.0"),
+                            Argument::word("pubsub", "PUBSUB"),
+                        ],
+                    )
+                    .token("TYPE")
+                    .optional()
+                    .since("2.8.12"),
                     Argument::new("username", ArgumentKind::String).token("USER").optional(),
                     Argument::new("addr", ArgumentKind::String).token("ADDR").optional(),
-                    Argument::new("laddr", ArgumentKind::String).token("LADDR").optional(),
-                    Argument::new("skipme", ArgumentKind::String).token("SKIPME").optional(),
-                    Argument::new("maxage", ArgumentKind::Integer).token("MAXAGE").optional(),
+                    Argument::new("laddr", ArgumentKind::String).token("LADDR").optional().since("6.2.0"),
+                    Argument::one_of("skipme", &[Argument::word("yes", "YES"), Argument::word("no", "NO")])
+                        .token("SKIPME")
+                        .optional(),
                 ],
             )
             .multiple(),
@@ -43,34 +56,25 @@ struct Filter<'a> {
     local: Option<&'a [u8]>,
     /// TYPE normal, or one that nobody is.
     kind: Option<bool>,
-    max_age_s: Option<i64>,
     skip_me: bool,
     by_address_alone: bool,
 }
 
 impl Filter<'_> {
-    fn takes(&self, session: &SessionState, me: u64, now: i64) -> bool {
+    fn takes(&self, session: &SessionState, me: u64) -> bool {
         let text = |wanted: Option<&[u8]>, have: &str| wanted.is_none_or(|wanted| wanted == have.as_bytes());
         self.id.is_none_or(|id| id == session.id)
             && text(self.address, &session.remote)
             && text(self.local, &session.local)
             && self.kind.unwrap_or(true)
-            && self.max_age_s.is_none_or(|age| (now - session.since_ms) / 1000 >= age)
             && !(self.skip_me && session.id == me)
             && !session.closing
     }
 }
 
 fn filter<'a>(args: Args<'a>) -> Result<Filter<'a>, String> {
-    let mut filter = Filter {
-        id: None,
-        address: None,
-        local: None,
-        kind: None,
-        max_age_s: None,
-        skip_me: true,
-        by_address_alone: false,
-    };
+    let mut filter =
+        Filter { id: None, address: None, local: None, kind: None, skip_me: true, by_address_alone: false };
     if args.len() == 3 {
         filter.address = Some(args.get(2));
         filter.skip_me = false;
@@ -104,12 +108,6 @@ fn filter<'a>(args: Args<'a>) -> Result<Filter<'a>, String> {
                 () if value.eq_ignore_ascii_case(b"no") => false,
                 () => return Err("ERR syntax error".to_owned()),
             };
-        } else if args.is(at, "MAXAGE") {
-            let age = parse_i64(value).ok_or("ERR maxage is not an integer or out of range")?;
-            if age <= 0 {
-                return Err("ERR maxage should be greater than 0".to_owned());
-            }
-            filter.max_age_s = Some(age);
         } else {
             return Err("ERR syntax error".to_owned());
         }
@@ -134,7 +132,7 @@ fn part(house: &mut dyn House, call: &Call, args: Args<'_>, out: &mut Vec<u8>) {
     let Ok(filter) = filter(args) else { return };
     let mut doomed = Vec::new();
     house.sessions(&mut |session| {
-        if filter.takes(session, call.caller.client, call.now) {
+        if filter.takes(session, call.caller.client) {
             doomed.push(session.id);
         }
     });

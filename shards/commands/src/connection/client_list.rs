@@ -38,7 +38,7 @@ enum Filter {
     All,
     /// Of a kind that nobody is.
     Nobody,
-    Ids(Vec<u64>),
+    Ids(Vec<i64>),
 }
 
 /// The kinds that TYPE takes; replicas and subscribers come with later commands.
@@ -59,8 +59,8 @@ fn filter(args: Args<'_>) -> Result<Filter, String> {
             None => Err(format!("ERR Unknown client type '{}'", args.text(3))),
         },
         count if count > 3 && args.is(2, "ID") => {
-            let ids = args.from(3).map(|id| parse_i64(id).filter(|id| *id > 0).map(|id| id as u64));
-            ids.collect::<Option<Vec<u64>>>().map(Filter::Ids).ok_or("ERR Invalid client ID".to_owned())
+            let ids: Option<Vec<i64>> = args.from(3).map(parse_i64).collect();
+            ids.map(Filter::Ids).ok_or("ERR Invalid client ID".to_owned())
         }
         _ => Err("ERR syntax error".to_owned()),
     }
@@ -83,31 +83,51 @@ fn part(house: &mut dyn House, call: &Call, args: Args<'_>, out: &mut Vec<u8>) {
         let wanted = match &filter {
             Filter::All => true,
             Filter::Nobody => false,
-            Filter::Ids(ids) => ids.contains(&session.id),
+            Filter::Ids(ids) => ids.contains(&(session.id as i64)),
         };
         if wanted && !session.closing {
-            describe(session, catalog, call.now, out);
+            let running = (session.id == call.caller.client).then_some(args);
+            describe(session, catalog, call.now, running, out);
         }
     });
 }
 
-fn fold(_: &mut Home<'_>, _: Args<'_>, parts: &[&[u8]], reply: &mut Reply<'_>) -> After {
-    reply.verbatim("txt", &parts.concat());
+/// The lines by id: about as old as Redis's order of arrival. Those asked for by id come as asked for.
+fn fold(_: &mut Home<'_>, args: Args<'_>, parts: &[&[u8]], reply: &mut Reply<'_>) -> After {
+    let id_of = |line: &&[u8]| {
+        let digits = line.strip_prefix(b"id=").and_then(|rest| rest.split(|byte| *byte == b' ').next());
+        digits.and_then(parse_i64).unwrap_or(0)
+    };
+    let mut lines: Vec<&[u8]> =
+        parts.iter().flat_map(|part| part.split_inclusive(|byte| *byte == b'\n')).collect();
+    lines.sort_by_key(id_of);
+    if let Ok(Filter::Ids(ids)) = filter(args) {
+        lines = ids.iter().filter_map(|id| lines.iter().copied().find(|line| id_of(line) == *id)).collect();
+    }
+    reply.verbatim("txt", &lines.concat());
     After::Done
 }
 
-/// One line of CLIENT LIST, with Redis 7.2's fields in their order.
-pub(super) fn describe(session: &SessionState, catalog: &Catalog, now: i64, out: &mut Vec<u8>) {
+/// One line of CLIENT LIST, with Redis 7.2's fields in their order. `running` is the client's request,
+/// where it is the one that asks.
+pub(super) fn describe(
+    session: &SessionState,
+    catalog: &Catalog,
+    now: i64,
+    running: Option<Args<'_>>,
+    out: &mut Vec<u8>,
+) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let command = session.last_command.map_or("NULL", |number| catalog.entry(number).full_name.as_str());
-    let flags = if session.unix { "U" } else { "N" };
     let protocol = if session.version == Version::Resp3 { 3 } else { 2 };
-    let memory = 2048 + session.query_bytes + session.output_bytes;
+    let query_bytes = running.map_or(session.query_bytes, frame_bytes);
+    let argument_bytes: usize = running.map_or(0, |args| args.from(0).map(<[u8]>::len).sum());
+    let memory = 2048 + query_bytes + session.output_bytes;
     // Writing to a Vec cannot fail.
     let _ = writeln!(
         out,
-        "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={flags}{} db={} sub=0 psub=0 ssub=0 \
-         multi=-1 qbuf={} qbuf-free=0 argv-mem=0 multi-mem=0 rbs=16384 rbp=0 obl=0 oll=0 omem={} \
+        "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db={} sub=0 psub=0 ssub=0 \
+         multi=-1 qbuf={query_bytes} qbuf-free=0 argv-mem={argument_bytes} multi-mem=0 rbs=16384 rbp=0 obl=0 oll=0 omem={} \
          tot-mem={memory} events=r cmd={command} user=default redir=-1 resp={protocol} lib-name={} lib-ver={}",
         session.id,
         session.remote,
@@ -116,20 +136,24 @@ pub(super) fn describe(session: &SessionState, catalog: &Catalog, now: i64, out:
         text(&session.name),
         (now - session.since_ms).max(0) / 1000,
         (now - session.active_ms).max(0) / 1000,
-        extra_flags(session),
+        flags(session),
         session.db,
-        session.query_bytes,
         session.output_bytes,
         text(&session.library),
         text(&session.library_version),
     );
 }
 
-fn extra_flags(session: &SessionState) -> &'static str {
-    match (session.no_evict, session.no_touch) {
-        (true, true) => "eT",
-        (true, false) => "e",
-        (false, true) => "T",
-        (false, false) => "",
-    }
+/// A letter for each thing that is special about a client, N where nothing is.
+fn flags(session: &SessionState) -> String {
+    let special = [(session.unix, 'U'), (session.no_evict, 'e'), (session.no_touch, 'T')];
+    let letters: String = special.into_iter().filter(|(is, _)| *is).map(|(_, letter)| letter).collect();
+    if letters.is_empty() { "N".to_owned() } else { letters }
+}
+
+/// Bytes of a request on the wire.
+fn frame_bytes(args: Args<'_>) -> usize {
+    let header = |number: usize| resp::IntegerText::new(number as i64).as_bytes().len() + 3;
+    header(args.len())
+        + args.from(0).map(|argument| header(argument.len()) + argument.len() + 2).sum::<usize>()
 }

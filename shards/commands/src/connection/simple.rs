@@ -3,7 +3,8 @@
 use crate::command::{Command, Run};
 use crate::context::Args;
 use crate::home::{After, Home, ReplyMode};
-use resp::{Reply, Version, parse_i64};
+use crate::number;
+use resp::{Reply, Version};
 use spec::{Argument, ArgumentKind, Flags, Group};
 
 const MESSAGE: Argument = Argument::new("message", ArgumentKind::String);
@@ -37,7 +38,8 @@ pub(super) static QUIT: Command = Command::new("QUIT", Group::Connection, Run::H
             .with(Flags::NO_AUTH)
             .with(Flags::ALLOW_BUSY),
     )
-    .summary("1.0.0", "Closes the connection.");
+    .summary("1.0.0", "Closes the connection.")
+    .deprecated("7.2.0", "just closing the connection");
 
 pub(super) static RESET: Command = Command::new("RESET", Group::Connection, Run::Home(reset))
     .arity(1)
@@ -66,13 +68,10 @@ fn echo(_: &mut Home<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> After {
 }
 
 fn select(home: &mut Home<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> After {
-    match parse_i64(args.get(1)) {
-        None => reply.error("ERR invalid DB index"),
-        Some(index) if (0..i64::from(home.house.settings().live.databases)).contains(&index) => {
-            home.session.db = index as u16;
-            reply.ok();
-        }
-        Some(_) => reply.error("ERR DB index is out of range"),
+    let databases = home.house.settings().live.databases as usize;
+    if let Some(db) = number::database(args.get(1), databases, reply) {
+        home.session.db = db;
+        reply.ok();
     }
     After::Done
 }

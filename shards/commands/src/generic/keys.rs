@@ -83,7 +83,7 @@ fn random_key(house: &mut dyn House, call: &Call, _: Args<'_>, out: &mut Vec<u8>
     let ctx = house.ctx(call.caller);
     let db = ctx.db();
     let random = ctx.random;
-    if let Some(key) = ctx.store.random(db, &mut || random.next(), ctx.now).map(<[u8]>::to_vec) {
+    if let Some(key) = ctx.store.random(db, &mut || random.draw(), ctx.now).map(<[u8]>::to_vec) {
         out.extend_from_slice(&(ctx.store.len(db) as u64).to_le_bytes());
         out.extend_from_slice(&key);
     }

@@ -17,6 +17,7 @@ mod tests;
 mod ttl;
 
 use crate::command::Command;
+pub(crate) use object::references;
 
 /// All of them.
 pub(crate) static ALL: &[&Command] = &[

@@ -137,9 +137,14 @@ fn idletime(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) {
 fn refcount(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) {
     let live = ctx.live;
     if let Some(entry) = asked(ctx, args, reply) {
-        let small = matches!(entry.text(), Some(Text::Int(number)) if (0..SHARED_INTEGERS).contains(&number));
-        reply.integer(if small && shares_integers(live) { SHARED_REFERENCES } else { 1 });
+        reply.integer(references(&entry, live));
     }
+}
+
+/// How many references Redis would count to a value.
+pub(crate) fn references(entry: &Entry<'_>, live: &Live) -> i64 {
+    let small = matches!(entry.text(), Some(Text::Int(number)) if (0..SHARED_INTEGERS).contains(&number));
+    if small && shares_integers(live) { SHARED_REFERENCES } else { 1 }
 }
 
 /// Redis shares small integers unless a policy needs to know when each was used.

@@ -26,6 +26,7 @@ pub(super) static GETSET: Command = Command::new("GETSET", Group::String, Run::L
     .flags(Flags::WRITE.with(Flags::DENYOOM).with(Flags::FAST))
     .keys(&[Keys::one(Access::RW.with(Access::ACCESS).with(Access::UPDATE))])
     .summary("1.0.0", "Returns the previous string value of a key after setting it to a new value.")
+    .deprecated("6.2.0", "`SET` with the `!GET` argument")
     .arguments(&[Argument::key(), Argument::new("value", ArgumentKind::String)]);
 
 /// What was found under a key that is to be answered.

@@ -10,7 +10,8 @@ use spec::{Access, Argument, ArgumentKind, Flags, Group, Keys};
 pub(super) static GETEX: Command = Command::new("GETEX", Group::String, Run::Local(getex))
     .arity(-2)
     .flags(Flags::WRITE.with(Flags::FAST))
-    .keys(&[Keys::one(Access::RW.with(Access::ACCESS).with(Access::UPDATE))])
+    .keys(&[Keys::one(Access::RW.with(Access::ACCESS).with(Access::UPDATE))
+        .notes("RW and UPDATE because it changes the TTL")])
     .summary("6.2.0", "Returns the string value of a key after setting its expiration time.")
     .arguments(&[
         Argument::key(),

@@ -16,11 +16,11 @@ pub(super) static LCS: Command = Command::new(
 )
 .arity(-3)
 .flags(Flags::READONLY)
-.keys(&[Keys {
-    start: Start::Index(1),
-    extent: Extent::Range { last: 1, step: 1, limit: 0 },
-    access: Access::RO.with(Access::ACCESS),
-}])
+.keys(&[Keys::new(
+    Start::Index(1),
+    Extent::Range { last: 1, step: 1, limit: 0 },
+    Access::RO.with(Access::ACCESS),
+)])
 .summary("7.0.0", "Finds the longest common substring.")
 .complexity("O(N*M) where N and M are the lengths of s1 and s2, respectively")
 .arguments(&[

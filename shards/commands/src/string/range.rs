@@ -40,6 +40,7 @@ pub(super) static SUBSTR: Command = Command::new("SUBSTR", Group::String, Run::L
     .flags(Flags::READONLY)
     .keys(&[Keys::one(Access::RO.with(Access::ACCESS))])
     .summary("1.0.0", "Returns a substring from a string value.")
+    .deprecated("2.0.0", "`GETRANGE`")
     .complexity(PIECE)
     .arguments(&[
         Argument::key(),

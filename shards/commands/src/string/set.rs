@@ -12,11 +12,13 @@ use store::Expiry;
 pub(super) static SET: Command = Command::new("SET", Group::String, Run::Local(set))
     .arity(-3)
     .flags(Flags::WRITE.with(Flags::DENYOOM))
-    .keys(&[Keys::one(Access::RW.with(Access::ACCESS).with(Access::UPDATE).with(Access::VARIABLE))])
+    .keys(&[Keys::one(Access::RW.with(Access::ACCESS).with(Access::UPDATE).with(Access::VARIABLE))
+        .notes("RW and ACCESS due to the optional `GET` argument")])
     .summary(
         "1.0.0",
         "Sets the string value of a key, ignoring its type. The key is created if it doesn't exist.",
     )
+    .deprecated("2.6.12", "`SET` with the `PX` argument")
     .arguments(&[
         Argument::key(),
         Argument::new("value", ArgumentKind::String),
@@ -42,6 +44,7 @@ pub(super) static SETNX: Command = Command::new("SETNX", Group::String, Run::Loc
     .flags(Flags::WRITE.with(Flags::DENYOOM).with(Flags::FAST))
     .keys(&[Keys::one(Access::OW.with(Access::INSERT))])
     .summary("1.0.0", "Set the string value of a key only when the key doesn't exist.")
+    .deprecated("2.6.12", "`SET` with the `NX` argument")
     .arguments(&[Argument::key(), Argument::new("value", ArgumentKind::String)]);
 
 pub(super) static SETEX: Command = Command::new("SETEX", Group::String, Run::Local(setex))
@@ -52,6 +55,7 @@ pub(super) static SETEX: Command = Command::new("SETEX", Group::String, Run::Loc
         "2.0.0",
         "Sets the string value and expiration time of a key. Creates the key if it doesn't exist.",
     )
+    .deprecated("2.6.12", "`SET` with the `EX` argument")
     .arguments(&[
         Argument::key(),
         Argument::new("seconds", ArgumentKind::Integer),

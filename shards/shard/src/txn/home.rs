@@ -22,6 +22,7 @@ struct Work {
     spans: Vec<Span>,
     keys: Vec<PartKey>,
     /// Parts not yet staged, or come home.
+    #[expect(clippy::vec_box, reason = "the box travels")]
     parts: Vec<Box<Part>>,
     away: usize,
     /// A plan's reply, while its second hop runs.
@@ -37,6 +38,8 @@ pub(crate) struct Home {
     free: Vec<u32>,
     /// Waiting for room in the rings, in order.
     staged: VecDeque<u64>,
+    /// Commands that go on once the house has done a job.
+    after_jobs: Vec<(Ticket, u64)>,
     /// Ids that are not done everywhere.
     open: BTreeSet<u64>,
     drew: bool,
@@ -53,6 +56,7 @@ impl Home {
             works: Vec::new(),
             free: Vec::new(),
             staged: VecDeque::new(),
+            after_jobs: Vec::new(),
             open: BTreeSet::new(),
             drew: false,
             refused: false,
@@ -179,6 +183,7 @@ impl Shard {
 
     /// One part for each shard that owns keys. `Spread` parts get the name and their share of the
     /// arguments; others get all of them.
+    #[expect(clippy::vec_box, reason = "the box travels")]
     fn parts_of(
         &self,
         number: u16,
@@ -225,42 +230,37 @@ impl Shard {
         args: Args<'_>,
         out: &mut O,
     ) -> Flow {
-        if let Some(prepare) = everywhere.prepare {
-            let mut buffer = std::mem::take(&mut self.reply);
-            let before = buffer.len();
-            let go = {
-                let mut reply = Reply::new(&mut buffer, session.state.version);
-                prepare(&mut commands::Home { session: &mut session.state, house: self }, args, &mut reply)
-            };
-            self.reply = buffer;
-            if go == Go::Answered {
-                self.count_reply(number, before);
+        let before_answer = self.reply.len();
+        let first = match self.prepare_everywhere(session, everywhere, args) {
+            Go::On => None,
+            Go::After(job) => Some(job),
+            Go::Answered => {
+                let before = self.reply.len();
+                self.count_reply(number, before_answer);
                 self.after(conn, session, After::Done, before, out);
-                self.mute(session, before);
+                self.mute(session, before_answer);
                 return Flow::Next;
             }
-        }
+        };
         let caller = self.caller(session);
         let muted = self.is_muted(session);
         let ticket = self.ticket_only(conn, session, out);
-        let whole = everywhere.lock == Lock::Keyspace;
         let mut parts = Vec::with_capacity(self.shards as usize);
         for shard in 0..self.shards {
             let mut part = empty_part(self.index, shard, number, caller, Hop::Everywhere);
-            part.whole = whole;
+            part.whole = everywhere.lock == Lock::Keyspace;
             for index in 0..args.len() {
                 push_argument(&mut part, args.get(index));
             }
             parts.push(Box::new(part));
         }
-        let (bytes, spans) = (args.bytes().to_vec(), args.spans().to_vec());
         let name = self.home.insert(Work {
             ticket,
             number,
             caller,
             id: 0,
-            bytes,
-            spans,
+            bytes: args.bytes().to_vec(),
+            spans: args.spans().to_vec(),
             keys: Vec::new(),
             parts,
             away: 0,
@@ -268,14 +268,58 @@ impl Shard {
             muted,
         });
         self.home.find(name).parts.iter_mut().for_each(|part| part.work = name);
-        if whole {
-            self.home.staged.push_back(name);
-        } else {
-            self.send_parts(name, out);
+        match first {
+            None => self.begin_everywhere(name, out),
+            Some(job) => {
+                self.home.after_jobs.push((ticket, name));
+                out.order(job, Some(ticket));
+            }
         }
         // Its outcome may change the session (CLIENT KILL, CONFIG SET requirepass): nothing overtakes it.
         session.hold = Hold::Answers;
         Flow::Away { more: 0 }
+    }
+
+    fn prepare_everywhere(&mut self, session: &mut Session, everywhere: &Everywhere, args: Args<'_>) -> Go {
+        let Some(prepare) = everywhere.prepare else { return Go::On };
+        let mut buffer = std::mem::take(&mut self.reply);
+        let mut reply = Reply::new(&mut buffer, session.state.version);
+        let mut home = commands::Home { session: &mut session.state, house: self };
+        let go = prepare(&mut home, args, &mut reply);
+        self.reply = buffer;
+        go
+    }
+
+    fn begin_everywhere<O: Outbox>(&mut self, name: u64, out: &mut O) {
+        if self.home.find(name).parts.iter().any(|part| part.whole) {
+            self.home.staged.push_back(name);
+        } else {
+            self.send_parts(name, out);
+        }
+    }
+
+    /// A job is done: the command that waited for it goes on, or ends with the job's error. Whether one
+    /// waited.
+    pub(crate) fn go_on_after_job<O: Outbox>(
+        &mut self,
+        ticket: Ticket,
+        outcome: &Result<(), String>,
+        out: &mut O,
+    ) -> bool {
+        let Some(place) = self.home.after_jobs.iter().position(|(waits, _)| *waits == ticket) else {
+            return false;
+        };
+        let (_, name) = self.home.after_jobs.swap_remove(place);
+        match outcome {
+            Ok(()) => self.begin_everywhere(name, out),
+            Err(text) => {
+                let work = self.home.remove(name);
+                let mut bytes = Vec::new();
+                Reply::new(&mut bytes, work.caller.version).error(text);
+                self.finish(&work, &bytes, out);
+            }
+        }
+        true
     }
 
     /// Sends the parts of a command that locks nothing.
