@@ -4,7 +4,7 @@ use crate::Room;
 use std::hint::black_box;
 
 /// Stage, publish, pop, give back.
-pub(crate) const HOP: Room = Room { name: "mesh-hop", instructions_max: 0.0, build: hop };
+pub(crate) const HOP: Room = Room { name: "mesh-hop", instructions_target: 0.0, build: hop };
 
 const BATCH: u64 = 16;
 

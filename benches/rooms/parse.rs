@@ -7,11 +7,11 @@ use std::hint::black_box;
 
 /// `GET key:000000000001`
 pub(crate) const GET: Room =
-    Room { name: "parse-get", instructions_max: 0.0, build: || frames(&[b"GET", b"key:000000000001"]) };
+    Room { name: "parse-get", instructions_target: 0.0, build: || frames(&[b"GET", b"key:000000000001"]) };
 /// `SET key:000000000001 value`
 pub(crate) const SET: Room = Room {
     name: "parse-set",
-    instructions_max: 0.0,
+    instructions_target: 0.0,
     build: || frames(&[b"SET", b"key:000000000001", b"0123456789abcdef"]),
 };
 

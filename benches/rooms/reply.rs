@@ -5,7 +5,7 @@ use resp::{Reply, Version};
 use std::hint::black_box;
 
 /// `$16\r\n...\r\n`
-pub(crate) const BULK: Room = Room { name: "reply-bulk", instructions_max: 0.0, build: bulk };
+pub(crate) const BULK: Room = Room { name: "reply-bulk", instructions_target: 0.0, build: bulk };
 
 fn bulk() -> Box<dyn FnMut(u64)> {
     let mut buffer = Vec::new();

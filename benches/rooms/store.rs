@@ -6,11 +6,12 @@ use std::hint::black_box;
 use store::{Expiry, Hasher, Store};
 
 /// Finds a key and looks at its length.
-pub(crate) const GET: Room = Room { name: "store-get", instructions_max: 0.0, build: get };
+pub(crate) const GET: Room = Room { name: "store-get", instructions_target: 0.0, build: get };
 /// Overwrites a value of 16 bytes with another.
-pub(crate) const SET: Room = Room { name: "store-set", instructions_max: 0.0, build: set };
+pub(crate) const SET: Room = Room { name: "store-set", instructions_target: 0.0, build: set };
 /// Adds one to an integer.
-pub(crate) const INCREMENT: Room = Room { name: "store-increment", instructions_max: 0.0, build: increment };
+pub(crate) const INCREMENT: Room =
+    Room { name: "store-increment", instructions_target: 0.0, build: increment };
 
 const NOW: i64 = 1_700_000_000_000;
 
