@@ -27,6 +27,8 @@ pub const TARGETS: &[Target] = &[
     targets::text::WORDS,
     targets::text::GLOBS,
     targets::keys::SHAPES,
+    targets::commands::KEYS,
+    targets::commands::ANY,
 ];
 
 #[cfg(test)]

@@ -73,6 +73,18 @@ fn parse(stream: &[u8], limits: &Limits, mut cut: impl FnMut(usize) -> usize) ->
     story
 }
 
+/// The commands of a stream, if it holds whole frames alone and no fault.
+pub(crate) fn commands_of(stream: &[u8]) -> Option<Vec<Vec<Vec<u8>>>> {
+    let (mut parser, mut at, mut spans, mut commands) = (Parser::default(), 0, Vec::new(), Vec::new());
+    while at < stream.len() {
+        match parser.next(stream, &mut at, &mut spans, &Limits::default()) {
+            Ok(Parsed::Frame) => commands.push(spans.drain(..).map(|span| span.of(stream).to_vec()).collect()),
+            _ => return None,
+        }
+    }
+    Some(commands)
+}
+
 /// Arguments are cut out of the data by length bytes.
 fn round_trip(data: &[u8]) {
     let mut args: Vec<&[u8]> = Vec::new();

@@ -42,7 +42,7 @@ fn keys_of(shape: &[u8; 6]) -> Keys {
         0 => Extent::Range { last: i16::from(a as i8) % 4, step: 1 + small(b), limit: small(c) },
         _ => Extent::Counted { number: small(a), first: 1 + small(b), step: 1 + small(c) },
     };
-    Keys { start, extent, access: Access::RO }
+    Keys::new(start, extent, Access::RO)
 }
 
 fn make_shape(random: &mut Random) -> Vec<u8> {
