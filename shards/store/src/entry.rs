@@ -42,7 +42,7 @@ impl<'a> Entry<'a> {
     /// The value, if it is a string.
     #[inline]
     pub fn text(&self) -> Option<Text<'a>> {
-        (self.kind() == Kind::String).then(|| self.view.text())
+        self.view.header().is_string().then(|| self.view.text())
     }
 
     /// Bytes of a string's text.

@@ -126,6 +126,11 @@ impl Header {
     }
 
     #[inline]
+    pub(crate) fn is_string(self) -> bool {
+        self.0 & 0xf == Kind::String as u64
+    }
+
+    #[inline]
     pub(crate) fn form(self) -> Form {
         match self.0 >> FORM_AT & 3 {
             0 => Form::Int,
