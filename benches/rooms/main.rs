@@ -8,7 +8,6 @@
 mod baseline;
 mod count;
 mod hop;
-mod house;
 mod parse;
 mod reply;
 mod store;

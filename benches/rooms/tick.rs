@@ -3,8 +3,8 @@
 //! A step is one request.
 
 use crate::Room;
-use crate::house::House;
-use memory::MemoryWire;
+use house::House;
+use memory::{MemoryConfig, MemoryWire};
 use port::contract::Heard;
 use std::hint::black_box;
 
@@ -85,7 +85,7 @@ type Ask = for<'a> fn(&'a [Vec<u8>], usize) -> Vec<&'a [u8]>;
 
 fn requests(shards: u16, place: Where, ask: Ask) -> Box<dyn FnMut(u64)> {
     let keys = keys(shards, place);
-    let mut house = House::new(usize::from(shards));
+    let mut house = House::new(usize::from(shards), MemoryConfig::default(), |_| ());
     let mut wire = house.dial(0);
     let value: &[u8] = if counts(ask, &keys) { b"1000000000000000" } else { b"0123456789abcdef" };
     for batch in keys.chunks(BATCH) {

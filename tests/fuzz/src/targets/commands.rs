@@ -95,7 +95,9 @@ fn answers(heard: &[u8]) -> Option<Vec<Value>> {
 /// CLIENT KILL takes others along, and a password or the end of all clients shuts them out.
 fn other_may_be_gone(stream: &[u8]) -> bool {
     let lower = stream.to_ascii_lowercase();
-    [b"kill".as_slice(), b"pause", b"config"].iter().any(|word| lower.windows(word.len()).any(|seen| seen == *word))
+    [b"kill".as_slice(), b"pause", b"config"]
+        .iter()
+        .any(|word| lower.windows(word.len()).any(|seen| seen == *word))
 }
 
 fn ping(house: &mut House, wire: &mut MemoryWire) -> bool {
@@ -131,7 +133,8 @@ fn make_talk(random: &mut Random) -> Vec<u8> {
     let mut data = vec![random.draw() as u8];
     for _ in 0..=random.below(4) {
         let entry = &entries[random.below(entries.len())];
-        let mut words: Vec<Vec<u8>> = entry.full_name.split('|').map(|word| word.as_bytes().to_vec()).collect();
+        let mut words: Vec<Vec<u8>> =
+            entry.full_name.split('|').map(|word| word.as_bytes().to_vec()).collect();
         words.extend((0..random.below(9)).map(|_| random.argument()));
         let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
         encode_command(&words, &mut data);

@@ -78,7 +78,9 @@ pub(crate) fn commands_of(stream: &[u8]) -> Option<Vec<Vec<Vec<u8>>>> {
     let (mut parser, mut at, mut spans, mut commands) = (Parser::default(), 0, Vec::new(), Vec::new());
     while at < stream.len() {
         match parser.next(stream, &mut at, &mut spans, &Limits::default()) {
-            Ok(Parsed::Frame) => commands.push(spans.drain(..).map(|span| span.of(stream).to_vec()).collect()),
+            Ok(Parsed::Frame) => {
+                commands.push(spans.drain(..).map(|span| span.of(stream).to_vec()).collect())
+            }
             _ => return None,
         }
     }
