@@ -139,7 +139,12 @@ impl Shard {
     /// A ticket for an answer for which the session waits whatever the order of its pipeline.
     fn ticket<O: Outbox>(&mut self, conn: ConnId, session: &mut Session, out: &mut O) -> Ticket {
         session.hold = Hold::Answers;
-        self.ticket_only(conn, session, out)
+        let muted = self.is_muted(session);
+        let ticket = self.ticket_only(conn, session, out);
+        if muted {
+            session.mute_last();
+        }
+        ticket
     }
 
     /// What argument checks may look at.

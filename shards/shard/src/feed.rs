@@ -311,6 +311,7 @@ impl Shard {
         let Some(mut session) = self.sessions.take(ticket.conn) else {
             return;
         };
+        let bytes = if session.mutes(ticket.sequence) { &[] } else { bytes };
         if session.answer(ticket.sequence, bytes) {
             self.block.bytes_out.add(bytes.len() as u64);
             if !bytes.is_empty() {

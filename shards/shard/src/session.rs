@@ -25,6 +25,8 @@ struct Answer {
     sequence: u64,
     bytes: Option<Vec<u8>>,
     close: bool,
+    /// The client wants no reply to it.
+    muted: bool,
 }
 
 /// One client.
@@ -70,8 +72,20 @@ impl Session {
     pub(crate) fn expect(&mut self) -> u64 {
         let sequence = self.next_sequence;
         self.next_sequence += 1;
-        self.answers.push_back(Answer { sequence, bytes: None, close: false });
+        self.answers.push_back(Answer { sequence, bytes: None, close: false, muted: false });
         sequence
+    }
+
+    /// The answer for which room was just made is not to be shown.
+    pub(crate) fn mute_last(&mut self) {
+        if let Some(answer) = self.answers.back_mut() {
+            answer.muted = true;
+        }
+    }
+
+    /// Whether an answer is not to be shown.
+    pub(crate) fn mutes(&self, sequence: u64) -> bool {
+        self.answers.iter().find(|answer| answer.sequence == sequence).is_some_and(|answer| answer.muted)
     }
 
     /// Queues bytes behind answers that are away.
@@ -84,7 +98,7 @@ impl Session {
             _ => {
                 let sequence = self.next_sequence;
                 self.next_sequence += 1;
-                self.answers.push_back(Answer { sequence, bytes: Some(bytes.to_vec()), close });
+                self.answers.push_back(Answer { sequence, bytes: Some(bytes.to_vec()), close, muted: false });
             }
         }
     }

@@ -161,7 +161,8 @@ impl Shard {
         self.home.staged.push_back(name);
     }
 
-    fn is_muted(&mut self, session: &mut Session) -> bool {
+    /// Whether the client wants no reply to this command.
+    pub(crate) fn is_muted(&mut self, session: &mut Session) -> bool {
         let muted = session.state.reply_mode != commands::ReplyMode::On;
         if muted {
             let before = self.reply.len();
