@@ -4,6 +4,7 @@
 use crate::batch::Batch;
 use crate::outbox::{Now, Outbox};
 use crate::parcel::{ConnId, Parcel, Part, Run, Ticket};
+use crate::planted::Bug;
 use crate::session::{Hold, Session, Sessions};
 use crate::txn::{Home, Remote};
 use commands::{Catalog, Effects, Facts, Job, PauseMode, Random, ReplyMode, SessionState};
@@ -102,6 +103,9 @@ pub struct Shard {
     pub(crate) cron: crate::turn::Cron,
     /// Rare paths that were taken, for tests.
     pub marks: crate::marks::Marks,
+    /// A bug that is planted here, to see that it is found.
+    #[cfg(feature = "planted")]
+    pub plant: Option<Bug>,
 }
 
 impl Shard {
@@ -144,6 +148,8 @@ impl Shard {
             ran_total: 0,
             cron: crate::turn::Cron::default(),
             marks: crate::marks::Marks::default(),
+            #[cfg(feature = "planted")]
+            plant: None,
         }
     }
 
@@ -241,6 +247,7 @@ impl Shard {
 
     /// Sends a parcel, or keeps it for the next tick when the ring is full.
     pub(crate) fn send<O: Outbox>(&mut self, to: u16, parcel: Parcel, out: &mut O) {
+        let loses = self.planted(Bug::LostParcel);
         let queue = &mut self.outgoing[to as usize];
         self.block.parcels_sent.add(1);
         if queue.is_empty() {
@@ -249,6 +256,9 @@ impl Shard {
                 Err(back) => {
                     self.marks.ring_full += 1;
                     self.block.ring_full.add(1);
+                    if loses {
+                        return;
+                    }
                     queue.push_back(back);
                 }
             }

@@ -5,6 +5,7 @@ use crate::actor::Shard;
 use crate::batch::{Batch, Frame, UNKNOWN};
 use crate::outbox::{Now, Outbox};
 use crate::parcel::{ConnId, Ticket};
+use crate::planted::Bug;
 use crate::session::{Hold, LOOKAHEAD_HELD, LOOKAHEAD_MAX, Session};
 use commands::Args;
 use resp::{Fault, Limits, Parsed, Reply};
@@ -154,7 +155,9 @@ impl Shard {
                 Stop::Full => session.lookahead = (session.lookahead * 2).min(LOOKAHEAD_MAX),
                 Stop::More => break,
                 Stop::Inline(start) => {
-                    if let Some(held_at) = self.run_inline(conn, session, out) {
+                    let held = self.run_inline(conn, session, out);
+                    if let Some(held_at) = held.filter(|at| at.is_some() || !self.planted(Bug::InlineRunsOn))
+                    {
                         if held_at.is_some() {
                             at = start as usize;
                         }
@@ -308,9 +311,18 @@ impl Shard {
 
     /// An answer has come home: out it goes, or it waits for its turn; then the session goes on.
     pub(crate) fn answer<O: Outbox>(&mut self, ticket: Ticket, bytes: &[u8], close: bool, out: &mut O) {
+        let mut ticket = ticket;
+        if self.planted(Bug::StrangersAnswer)
+            && let Some((conn, _)) = self.sessions.at(ticket.conn.slot as usize)
+        {
+            ticket.conn = conn;
+        }
         let Some(mut session) = self.sessions.take(ticket.conn) else {
             return;
         };
+        if self.planted(Bug::AnswersSwapped) {
+            ticket.sequence = session.oldest().unwrap_or(ticket.sequence);
+        }
         let bytes = if session.mutes(ticket.sequence) { &[] } else { bytes };
         if session.answer(ticket.sequence, bytes) {
             self.block.bytes_out.add(bytes.len() as u64);

@@ -7,6 +7,7 @@ use crate::feed::{Flow, RELAXED_AWAY_MAX};
 use crate::gates::Passage;
 use crate::outbox::Outbox;
 use crate::parcel::{ConnId, PartKey, lock_of};
+use crate::planted::Bug;
 use crate::session::{Hold, Session};
 use crate::txn::Want;
 use commands::{Args, Caller, Entry, Key, ReplyMode, Run, Spread};
@@ -207,6 +208,9 @@ impl Shard {
         let intents = &self.remote.intents;
         if entry.single_key != 0 {
             let write = entry.command.keys[0].access.writes();
+            if !write && self.planted(Bug::ReadsPassSeals) {
+                return false;
+            }
             return intents.sealed(Want { lock: lock_of(hash), write });
         }
         let mut sealed = false;
@@ -233,7 +237,8 @@ impl Shard {
 
     /// The session waits for its answers, unless it may run ahead.
     pub(crate) fn hold_for_answers(&mut self, session: &mut Session) -> Flow {
-        if !self.is_relaxed() || session.waiting() >= RELAXED_AWAY_MAX {
+        let ahead = self.is_relaxed() || self.planted(Bug::RunsAhead);
+        if !ahead || session.waiting() >= RELAXED_AWAY_MAX {
             session.hold = Hold::Answers;
         }
         Flow::Away { more: 0 }

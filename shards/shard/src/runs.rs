@@ -7,6 +7,7 @@ use crate::execute::local_handler;
 use crate::feed::Flow;
 use crate::outbox::Outbox;
 use crate::parcel::{ConnId, Parcel, Run, Step, Ticket};
+use crate::planted::Bug;
 use crate::session::Session;
 use commands::{Args, Key, ReplyMode};
 use resp::Span;
@@ -37,9 +38,7 @@ impl Shard {
         }
         // A client that wants no reply still waits for its turn; the answer is then empty.
         let muted = session.state.reply_mode != ReplyMode::On;
-        // What was written before must not get behind this answer.
-        self.hand_out(conn, session, out);
-        let ticket = Ticket { conn, sequence: session.expect() };
+        let ticket = self.ticket_only(conn, session, out);
         let mut run = self.shell(ticket);
         run.caller = self.caller(session);
         run.shard = owner;
@@ -107,6 +106,10 @@ impl Shard {
         } else {
             self.marks.sealed_wait += 1;
             self.block.sealed_waits.add(1);
+            if self.planted(Bug::RunRepeats) {
+                run.done = 0;
+                run.reply.clear();
+            }
             self.parked.push_back(run);
         }
     }
@@ -121,11 +124,16 @@ impl Shard {
                 return false;
             }
             let before = self.reply.len();
+            let now = self.now;
+            if run.home != self.index && self.planted(Bug::TimelessHop) {
+                self.now = crate::outbox::Now::default();
+            }
             if let Some(handler) = local_handler(entry.command.run) {
                 let place = entry.single_key as usize;
                 let hashed = (place != 0).then(|| Key { bytes: args.get(place), hash: step.hash });
                 self.call(handler, run.caller, args, hashed);
             }
+            self.now = now;
             self.count_reply(step.number, before);
             run.done += 1;
         }
@@ -143,7 +151,9 @@ impl Shard {
             None => {
                 self.marks.large_reply += 1;
                 let mut large = Vec::with_capacity(run.reply.len() + written.len());
-                large.extend_from_slice(&run.reply);
+                if !self.planted(Bug::LargeReplyLosesHead) {
+                    large.extend_from_slice(&run.reply);
+                }
                 large.extend_from_slice(written);
                 run.large = Some(Box::new(large));
             }

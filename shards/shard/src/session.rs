@@ -124,6 +124,11 @@ impl Session {
         None
     }
 
+    /// The oldest answer that is away or queued.
+    pub(crate) fn oldest(&self) -> Option<u64> {
+        self.answers.front().map(|answer| answer.sequence)
+    }
+
     /// How many answers are queued or away.
     pub(crate) fn waiting(&self) -> usize {
         self.answers.len()

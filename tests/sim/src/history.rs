@@ -18,6 +18,8 @@ pub(crate) struct History {
     /// Which sort of command comes most.
     taste: usize,
     expiry: bool,
+    /// Values that outgrow the room a run brings for its reply.
+    big: bool,
 }
 
 /// When and by whom a request is made.
@@ -40,12 +42,22 @@ impl History {
         let mut keys: Vec<String> = keys.collect();
         keys.sort();
         keys.dedup();
-        History { keys, ops: Vec::new(), serial: 0, taste: random.below(5), expiry: plan.expiry }
+        History {
+            keys,
+            ops: Vec::new(),
+            serial: 0,
+            taste: random.below(6),
+            expiry: plan.expiry,
+            big: random.one_in(4),
+        }
     }
 
     fn text(&mut self, random: &mut Random) -> Text {
         self.serial += 1;
         match random.below(8) {
+            0..=3 if self.big => {
+                Text::from(&format!("{}{}", self.serial, "y".repeat(random.within(300, 1_400))))
+            }
             0 => Text::from(&format!("{}{}", self.serial, "x".repeat(random.within(60, 1_400)))),
             1..=3 => Text::from(&self.serial.to_string()),
             _ => Text::from(&format!("v{}", self.serial)),
@@ -63,6 +75,9 @@ impl History {
     /// The next request of a client.
     pub(crate) fn next(&mut self, moment: Moment, random: &mut Random) -> Request {
         let act = match (self.taste, random.below(20)) {
+            (3, 0..=9) => Act::Get(self.key(random)),
+            (3, 10..=13) => Act::MSet((0..self.keys.len()).map(|key| (key, self.text(random))).collect()),
+            (3, _) => self.moving(random),
             (0, 0..=11) | (_, 0..=4) => self.single(random),
             (1, 5..=13) | (_, 5..=9) => self.several(random),
             (2, 10..=15) | (_, 10..=13) => self.moving(random),
@@ -95,7 +110,8 @@ impl History {
             answered_ms: i64::MAX,
             reply: None,
         });
-        Request::new(&args, Expect::History(self.ops.len() - 1))
+        let expect = Expect::History(self.ops.len() - 1);
+        if self.serial % 8 == 3 { Request::inline(&args, expect) } else { Request::new(&args, expect) }
     }
 
     /// The first byte of a request has reached a shard.

@@ -13,6 +13,8 @@ mod linear;
 mod model;
 mod node;
 mod plan;
+#[cfg(feature = "planted")]
+pub mod planted;
 mod random;
 mod request;
 mod roles;

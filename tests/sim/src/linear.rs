@@ -145,7 +145,7 @@ impl Search<'_> {
         for line in self.choices(at) {
             let op = self.lines[line][at[line]];
             let (reply, _) = &outcomes(state, op)[0];
-            text += &format!("\n    {}, which would answer {}", describe(op), brief(&reply));
+            text += &format!("\n    {}, which would answer {}", describe(op), brief(reply));
         }
         text
     }

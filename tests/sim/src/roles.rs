@@ -167,7 +167,8 @@ impl Role {
                 let key = &stage.pairs[*pair][usize::from(*second)];
                 *round += i64::from(!*second);
                 *second = !*second;
-                Request::new(&["SET", key, &round.to_string()], ok())
+                let args = ["SET", key, &round.to_string()];
+                if random.one_in(3) { Request::inline(&args, ok()) } else { Request::new(&args, ok()) }
             }
             Role::Observer { pair, second } => {
                 if *second {

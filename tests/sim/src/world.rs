@@ -42,6 +42,8 @@ pub(crate) struct World {
     writer: usize,
     /// No time for faults: the end is looked at.
     pub calm: bool,
+    /// Grows with every reply and every connection that ends.
+    pub progress: u64,
 }
 
 impl World {
@@ -72,6 +74,7 @@ impl World {
             processes: 0,
             writer: 0,
             calm: false,
+            progress: 0,
         }
     }
 
@@ -158,6 +161,7 @@ impl World {
         if self.nodes[node].news.is_empty() {
             return Ok(());
         }
+        self.progress += 1;
         for news in std::mem::take(&mut self.nodes[node].news) {
             match news {
                 News::Opened(client, conn) => {
@@ -345,6 +349,7 @@ impl World {
         while let Some((question, value, written)) =
             self.clients[client].next_reply().map_err(|fault| format!("client {client}: {fault}"))?
         {
+            self.progress += 1;
             self.trace.note(|| {
                 format!("step {}: client {client} reads {} for {}", self.step, brief(&value), question.text)
             });

@@ -5,6 +5,7 @@ use crate::actor::Shard;
 use crate::feed::Flow;
 use crate::outbox::Outbox;
 use crate::parcel::{ConnId, Hop, Parcel, Part, PartKey, Ticket};
+use crate::planted::Bug;
 use crate::session::{Hold, Session};
 use commands::{After, Args, Caller, Entry, Everywhere, Go, Lock, Order, Piece, Run, Spread};
 use mesh::Board;
@@ -178,7 +179,9 @@ impl Shard {
         session: &mut Session,
         out: &mut O,
     ) -> Ticket {
-        self.hand_out(conn, session, out);
+        if session.waiting() > 0 || !self.planted(Bug::ReplyOvertaken) {
+            self.hand_out(conn, session, out);
+        }
         Ticket { conn, sequence: session.expect() }
     }
 
@@ -247,7 +250,8 @@ impl Shard {
         let muted = self.is_muted(session);
         let ticket = self.ticket_only(conn, session, out);
         let mut parts = Vec::with_capacity(self.shards as usize);
-        for shard in 0..self.shards {
+        let only_home = everywhere.lock == Lock::Keyspace && self.planted(Bug::FlushAtHome);
+        for shard in (0..self.shards).filter(|shard| !only_home || *shard == self.index) {
             let mut part = empty_part(self.index, shard, number, caller, Hop::Everywhere);
             part.whole = everywhere.lock == Lock::Keyspace;
             for index in 0..args.len() {
@@ -341,6 +345,9 @@ impl Shard {
     /// publishes the rings and calls [`Shard::published`].
     pub fn stage<O: Outbox>(&mut self, out: &mut O) {
         self.send_again(out);
+        if self.planted(Bug::OpenTooLate) {
+            self.home.tell_open();
+        }
         if self.home.staged.is_empty() {
             return;
         }
@@ -366,7 +373,9 @@ impl Shard {
             self.home.find(*name).id = first + offset as u64;
         }
         // Before anybody can see the parts: what is started stays sealed until we say otherwise.
-        self.home.tell_open();
+        if !self.planted(Bug::OpenTooLate) {
+            self.home.tell_open();
+        }
         for name in names {
             let work = self.home.find(name);
             let (id, parts) = (work.id, std::mem::take(&mut work.parts));
@@ -441,7 +450,7 @@ impl Shard {
         }
         let mut reply = Reply::new(&mut bytes, work.caller.version);
         match spread {
-            Spread::InKeyOrder => in_key_order(&work, &mut reply),
+            Spread::InKeyOrder => in_key_order(&work, !self.planted(Bug::PartOrder), &mut reply),
             Spread::Sum => reply.integer(work.parts.iter().map(|part| integer_of(&part.reply)).sum()),
             Spread::AllOk | Spread::None => reply.ok(),
         }
@@ -489,7 +498,7 @@ impl Shard {
         let mut bytes = Vec::new();
         let mut reply = Reply::new(&mut bytes, work.caller.version);
         let orders = (plan.decide)(&facts, Args::new(&work.bytes, &work.spans), &mut pieces, &mut reply);
-        match orders {
+        match orders.filter(|_| !self.planted(Bug::SecondHopSkipped)) {
             None => {
                 self.block.transactions_single_hop.add(1);
                 let work = self.home.remove(name);
@@ -551,7 +560,7 @@ fn push_argument(part: &mut Part, argument: &[u8]) {
 }
 
 /// The elements of all parts as one array, in the order of the keys.
-fn in_key_order(work: &Work, reply: &mut Reply<'_>) {
+fn in_key_order(work: &Work, sorted: bool, reply: &mut Reply<'_>) {
     let mut places: Vec<(&[u8], u32)> = Vec::with_capacity(work.keys.len());
     for part in &work.parts {
         let mut start = 0;
@@ -560,7 +569,9 @@ fn in_key_order(work: &Work, reply: &mut Reply<'_>) {
             start = *end as usize;
         }
     }
-    places.sort_unstable_by_key(|(_, ordinal)| *ordinal);
+    if sorted {
+        places.sort_unstable_by_key(|(_, ordinal)| *ordinal);
+    }
     reply.array(places.len());
     for (element, _) in places {
         reply.raw(element);

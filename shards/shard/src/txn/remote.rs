@@ -4,6 +4,7 @@
 use crate::actor::Shard;
 use crate::outbox::Outbox;
 use crate::parcel::{Hop, Parcel, Part, lock_of};
+use crate::planted::Bug;
 use crate::txn::intents::{Intents, Want};
 use commands::{Args, Call, Order, Run, Spread};
 use std::collections::{BTreeMap, HashMap};
@@ -76,6 +77,7 @@ impl Shard {
 
     /// Lets parts with ids below `settled` enter, in order, and runs those that meet no lock.
     pub fn order<O: Outbox>(&mut self, settled: u64, out: &mut O) {
+        let settled = if self.planted(Bug::ArrivalOrder) { u64::MAX } else { settled };
         while let Some(entry) = self.remote.queue.first_entry() {
             let id = *entry.key();
             if id >= settled {
@@ -83,9 +85,10 @@ impl Shard {
                 break;
             }
             let part = entry.remove();
-            let wants =
-                part.keys.iter().map(|key| Want { lock: lock_of(key.hash), write: key.write }).collect();
-            let (home, whole) = (part.home, part.whole);
+            let reads = !self.planted(Bug::ReadsUnlocked);
+            let wanted = part.keys.iter().filter(|key| key.write || reads);
+            let wants = wanted.map(|key| Want { lock: lock_of(key.hash), write: key.write }).collect();
+            let (home, whole) = (part.home, part.whole && !self.planted(Bug::WholeUnlocked));
             self.remote.waiting.insert(id, part);
             let before = self.remote.start.len();
             let Remote { intents, start, .. } = &mut self.remote;
@@ -113,10 +116,13 @@ impl Shard {
             return;
         }
         let board = self.home.board().clone();
+        let early = self.planted(Bug::EarlyRelease);
         let Remote { intents, ended, .. } = &mut self.remote;
-        if intents.release(|home, id| board.open(usize::from(home)) > id, ended) {
+        if intents.release(|home, id| early || board.open(usize::from(home)) > id, ended) {
             // Single-shard commands first: they take a moment and seal nothing.
-            self.unpark(out);
+            if !self.planted(Bug::ParkedForever) {
+                self.unpark(out);
+            }
             let Remote { intents, start, .. } = &mut self.remote;
             intents.grant(start);
             self.start_parts(out);
@@ -197,6 +203,7 @@ impl Shard {
             let name = commands::Key { bytes: args.get(key.span as usize), hash: key.hash };
             match order {
                 Order::Nothing => {}
+                Order::Remove if self.planted(Bug::SourceStays) => {}
                 Order::Remove => {
                     // It goes because it comes elsewhere: that is the one change.
                     self.store.remove(part.caller.db as usize, name, now);

@@ -1,0 +1,90 @@
+//! Known bugs behind a switch, so that the simulator can prove that it would find them. Without the
+//! feature `planted` the switch is the constant `false`, and what hangs on it is not compiled.
+
+use crate::actor::Shard;
+
+/// A bug that can be planted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Bug {
+    /// Seals go as soon as a part has run, not when the whole command is done.
+    EarlyRelease,
+    /// A home says too late that a transaction is open.
+    OpenTooLate,
+    /// Keys that a transaction only reads are not locked.
+    ReadsUnlocked,
+    /// Single-key reads do not look at seals.
+    ReadsPassSeals,
+    /// Commands that lock the whole keyspace lock nothing.
+    WholeUnlocked,
+    /// Parts run in the order of their arrival, not of their ids.
+    ArrivalOrder,
+    /// A parcel that a full ring gives back is lost.
+    LostParcel,
+    /// A session goes on while answers are away.
+    RunsAhead,
+    /// The frame behind an inline command runs though the session is held.
+    InlineRunsOn,
+    /// What was written stands behind the answer of a later command.
+    ReplyOvertaken,
+    /// An answer that comes home is taken for the oldest that is away.
+    AnswersSwapped,
+    /// An answer for a client that has gone reaches its successor in the slot.
+    StrangersAnswer,
+    /// MGET answers in the order of the shards.
+    PartOrder,
+    /// RENAME between shards leaves its source.
+    SourceStays,
+    /// A plan answers without its second hop.
+    SecondHopSkipped,
+    /// Runs that were set aside stay there.
+    ParkedForever,
+    /// A run that was set aside begins anew.
+    RunRepeats,
+    /// A reply that outgrows its run loses what was there.
+    LargeReplyLosesHead,
+    /// Keys do not expire for runs from other shards.
+    TimelessHop,
+    /// FLUSHALL empties its home shard alone.
+    FlushAtHome,
+}
+
+impl Bug {
+    /// All of them.
+    pub const ALL: &'static [Bug] = &[
+        Bug::EarlyRelease,
+        Bug::OpenTooLate,
+        Bug::ReadsUnlocked,
+        Bug::ReadsPassSeals,
+        Bug::WholeUnlocked,
+        Bug::ArrivalOrder,
+        Bug::LostParcel,
+        Bug::RunsAhead,
+        Bug::InlineRunsOn,
+        Bug::ReplyOvertaken,
+        Bug::AnswersSwapped,
+        Bug::StrangersAnswer,
+        Bug::PartOrder,
+        Bug::SourceStays,
+        Bug::SecondHopSkipped,
+        Bug::ParkedForever,
+        Bug::RunRepeats,
+        Bug::LargeReplyLosesHead,
+        Bug::TimelessHop,
+        Bug::FlushAtHome,
+    ];
+}
+
+impl Shard {
+    /// Whether that bug is planted here.
+    #[cfg(feature = "planted")]
+    pub(crate) fn planted(&self, bug: Bug) -> bool {
+        self.plant == Some(bug)
+    }
+
+    /// None is.
+    #[cfg(not(feature = "planted"))]
+    #[inline(always)]
+    pub(crate) const fn planted(&self, _: Bug) -> bool {
+        false
+    }
+}
