@@ -65,6 +65,8 @@ pub struct Shard {
     pub(crate) now: Now,
     pub(crate) sessions: Sessions,
     pub(crate) effects: Effects,
+    /// Keys may have come or gone without an effect of their own: moved, exchanged.
+    pub(crate) recount: bool,
     /// Replies of the session that runs now.
     pub(crate) reply: Vec<u8>,
     /// Replies of a run for somebody else's session, while it runs.
@@ -125,6 +127,7 @@ impl Shard {
             now: Now::default(),
             sessions: Sessions::default(),
             effects: Effects::default(),
+            recount: false,
             reply: Vec::with_capacity(64 * 1024),
             away_reply: Vec::with_capacity(4 * 1024),
             batch: Batch::default(),

@@ -87,7 +87,9 @@ impl Shard {
 
     /// Counts what commands did besides their replies.
     pub(crate) fn count_effects(&mut self) {
-        if self.effects == commands::Effects::default() {
+        let expired = self.block.expired_keys.read() != self.store.counters().expired;
+        let recount = std::mem::take(&mut self.recount) || expired;
+        if self.effects == commands::Effects::default() && !recount {
             return;
         }
         let effects = std::mem::take(&mut self.effects);

@@ -131,6 +131,7 @@ impl Shard {
 
     /// Runs a part's first hop.
     fn run_part(&mut self, part: &mut Part) {
+        self.recount = true;
         match part.hop {
             Hop::Spread => self.run_spread(part),
             Hop::Gather => self.gather(part),
@@ -197,6 +198,7 @@ impl Shard {
 
     /// Runs a part's second hop.
     fn carry_orders(&mut self, part: &mut Part) {
+        self.recount = true;
         let args = Args::new(&part.bytes, &part.spans);
         let now = self.now.ms();
         for (key, order) in part.keys.iter().zip(part.orders.drain(..)) {
