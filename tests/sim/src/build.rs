@@ -8,7 +8,7 @@ use commands::{Catalog, Facts};
 use mesh::{Board, Receiver, ring};
 use shard::{Make, Parcel, Shard};
 use spec::Settings;
-use spec::setting::{Kind, PipelineOrder, Setting};
+use spec::setting::{Kind, Permit, PipelineOrder, Setting};
 use std::sync::Arc;
 use store::{Hasher, Store};
 use telemetry::Block;
@@ -37,6 +37,8 @@ pub(crate) fn nodes(
     let mut settings = Settings::new(SETTINGS);
     settings.live.pipeline_order = if plan.strict { PipelineOrder::Strict } else { PipelineOrder::Relaxed };
     settings.live.proto_max_bulk_len = STRING_BYTES_MAX;
+    settings.live.enable_debug_command = Permit::Yes;
+    settings.live.timeout_s = u64::from(plan.timeout);
     let mut inboxes: Vec<Vec<Receiver<Parcel>>> = (0..shards).map(|_| Vec::new()).collect();
     let mut wires = Vec::new();
     for from in 0..shards {

@@ -55,6 +55,8 @@ pub(crate) struct Client {
     pub memory: i64,
     /// The server is expected to close.
     pub last: bool,
+    /// It has closed its half behind what is unsent.
+    pub hangs_up: bool,
 }
 
 impl Client {
@@ -76,6 +78,7 @@ impl Client {
             writes: VecDeque::new(),
             memory: 0,
             last: false,
+            hangs_up: false,
         }
     }
 
@@ -93,6 +96,7 @@ impl Client {
         self.writes.clear();
         self.memory = 0;
         self.last = false;
+        self.hangs_up = false;
     }
 
     /// Puts a request behind the others.

@@ -16,6 +16,9 @@ impl World {
     /// Brings the run to its end and looks at what is left. True: the search for an order was given up.
     pub(crate) fn finish(&mut self) -> Result<bool, String> {
         self.calm = true;
+        if self.plan.leaves {
+            return self.leave();
+        }
         self.settle_down("answers", |world| {
             let answered = world.clients.iter().all(|client| client.conn.is_none() || client.is_satisfied());
             answered && world.nodes.iter_mut().all(|node| node.is_quiet() && !node.wires.has_orphans())
@@ -41,6 +44,24 @@ impl World {
         })?;
         self.check_emptiness()?;
         Ok(unknown)
+    }
+
+    /// The house closes: clients get what is away, and the end.
+    fn leave(&mut self) -> Result<bool, String> {
+        self.nodes.iter_mut().for_each(|node| {
+            node.dialling.clear();
+            node.shard.leave(&mut node.wires);
+        });
+        for client in &mut self.clients {
+            client.dialling = false;
+            client.last = true;
+        }
+        self.plan.kills = true;
+        self.settle_down("the last goes", |world| {
+            world.nodes.iter_mut().all(|node| node.is_quiet() && node.wires.links() == 0)
+        })?;
+        self.check_owners()?;
+        if self.plan.theme == Theme::Linear { self.look_for_order() } else { Ok(false) }
     }
 
     /// Ticks all cores, in any order and through each other, until `done`.
@@ -117,6 +138,10 @@ impl World {
             debug_assert_eq!(client, self.clients.len());
             self.run_alone(requests)?;
         }
+        self.look_for_order()
+    }
+
+    fn look_for_order(&mut self) -> Result<bool, String> {
         for op in &self.history.ops {
             self.trace.note(|| linear::describe(op));
         }
@@ -163,6 +188,10 @@ impl World {
             let store = node.shard.store_mut();
             if let Some(db) = (0..store.databases()).find(|db| !store.is_empty(*db)) {
                 return Err(format!("shard {index} still has keys in {db} after FLUSHALL"));
+            }
+            let block = node.shard.block();
+            if block.connections_open.read() != 0 || block.keys_total() != 0 {
+                return Err(format!("shard {index} counts connections or keys that are gone"));
             }
             if self.board.open(index) != mesh::NONE_OPEN {
                 return Err(format!("shard {index} still has a transaction open"));

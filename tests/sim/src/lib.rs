@@ -7,6 +7,7 @@ mod build;
 mod campaign;
 mod chaos;
 mod client;
+mod crowd;
 mod finish;
 mod history;
 mod linear;

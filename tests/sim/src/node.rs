@@ -216,6 +216,10 @@ impl Node {
             self.shard.feed(self.now, conn, &bytes, &mut self.wires);
         }
         let Some(link) = self.wires.at(slot) else { return };
+        if link.up.is_empty() && std::mem::take(&mut link.ended) {
+            self.shard.ended(self.now, conn, &mut self.wires);
+        }
+        let Some(link) = self.wires.at(slot) else { return };
         let hung_up = gone && link.up.is_empty();
         let closed = link.closing.is_some() && (scene.calm || scene.random.one_in(2));
         if hung_up || closed {

@@ -55,6 +55,16 @@ pub(crate) struct Plan {
     pub slow_readers: usize,
     /// Clients are killed and paused by others.
     pub kills: bool,
+    /// Idle clients are closed after a second.
+    pub timeout: bool,
+    /// Clients close their half and wait for the rest, once in so many client steps; 0: never.
+    pub half_close: usize,
+    /// The house closes in the end while clients still have requests away.
+    pub leaves: bool,
+    /// Cores dawdle between staging and saying that they have published.
+    pub lingers: bool,
+    /// Values of many kilobytes.
+    pub heavy: bool,
     /// Keys get times to live.
     pub expiry: bool,
     /// Milliseconds of a time jump at most.
@@ -65,6 +75,11 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
+    /// A client may be closed though it did nothing for it.
+    pub(crate) fn closes_anyone(&self) -> bool {
+        self.kills || self.timeout
+    }
+
     pub(crate) fn new(random: &mut Random, shards: u16, house_bug: Option<HouseBug>) -> Plan {
         let theme = match random.below(20) {
             0..=8 => Theme::Linear,
@@ -89,8 +104,13 @@ impl Plan {
             vanish: *random.pick(&[0, 0, 40, 150]),
             slow_readers: *random.pick(&[0, 0, 30, 80]),
             kills: random.one_in(4),
+            timeout: random.one_in(12),
+            half_close: *random.pick(&[0, 0, 60]),
+            leaves: random.one_in(8),
+            lingers: random.one_in(3),
+            heavy: random.one_in(12),
             expiry: random.one_in(2),
-            jump_ms: *random.pick(&[1, 5, 40]),
+            jump_ms: *random.pick(&[1, 5, 40, 40, 300]),
             weights: (0..shards).map(|_| weight(random)).collect(),
             house_bug,
         }

@@ -31,6 +31,8 @@ pub(crate) enum Meaning {
     Group,
     /// How many keys of a group are there: all or none.
     GroupCount,
+    /// A step of a scan.
+    Scanned,
     /// Every token is there once.
     Tokens,
     /// A counter after an increment: larger than all this client has seen.

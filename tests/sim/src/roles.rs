@@ -4,6 +4,7 @@
 use crate::random::Random;
 use crate::request::{Expect, Kinds, Meaning, Request};
 use resp::client::Value;
+use std::collections::BTreeSet;
 
 /// Keys of the invariants, spread over the shards.
 #[derive(Clone, Debug)]
@@ -16,6 +17,10 @@ pub(crate) struct Stage {
     pub places: Vec<String>,
     pub tokens: usize,
     pub counters: Vec<Counter>,
+    /// Keys that are there all the time.
+    pub lasting: Vec<String>,
+    /// Values of many kilobytes.
+    pub heavy: bool,
 }
 
 /// What is known of a counter.
@@ -27,7 +32,7 @@ pub(crate) struct Counter {
 }
 
 impl Stage {
-    pub(crate) fn new(random: &mut Random, shards: u16) -> Stage {
+    pub(crate) fn new(random: &mut Random, shards: u16, heavy: bool) -> Stage {
         let mut serial = 0;
         // A key on a shard that is chosen, so that it does not take luck to cross a border.
         let mut key = |random: &mut Random, kind: &str| {
@@ -46,6 +51,8 @@ impl Stage {
             places: (0..5).map(|_| key(random, "t")).collect(),
             tokens: 3,
             counters: (0..2).map(|_| Counter { key: key(random, "n"), ..Counter::default() }).collect(),
+            lasting: (0..random.within(1, 40)).map(|number| format!("s{number}")).collect(),
+            heavy,
         }
     }
 
@@ -55,6 +62,7 @@ impl Stage {
         for (number, place) in self.places.iter().take(self.tokens).enumerate() {
             args.extend([place.clone(), format!("token{number}")]);
         }
+        self.lasting.iter().for_each(|key| args.extend([key.clone(), "here".into()]));
         Request::new(&args, ok())
     }
 
@@ -112,6 +120,12 @@ pub(crate) enum Role {
         counter: usize,
         seen: i64,
     },
+    /// Walks through the keyspace: keys that are there all the time must be met.
+    Scanner {
+        cursor: u64,
+        met: BTreeSet<String>,
+        waits: bool,
+    },
     /// Large values, reply modes, looks at everything: no invariant, much weather.
     Weather {
         echo: u64,
@@ -124,11 +138,12 @@ impl Role {
         match client {
             0 => Role::Writer { pair: 0, round: 0, second: false },
             1 => Role::Observer { pair: 0, second: true },
-            _ => match random.below(9) {
+            _ => match random.below(11) {
                 0 | 1 => Role::Setter { group: random.below(2) },
                 2 | 3 => Role::Getter { group: random.below(2) },
                 4 | 5 => Role::Mover,
                 6 | 7 => Role::Counter { counter: random.below(2), seen: 0 },
+                8 | 9 => Role::Scanner { cursor: 0, met: BTreeSet::new(), waits: false },
                 _ => Role::Weather { echo: 0 },
             },
         }
@@ -144,6 +159,10 @@ impl Role {
             Role::Writer { .. } => *self = Role::Weather { echo: 0 },
             Role::Observer { second, .. } => *second = true,
             Role::Counter { seen, .. } => *seen = 0,
+            Role::Scanner { cursor, met, waits } => {
+                (*cursor, *waits) = (0, false);
+                met.clear();
+            }
             _ => {}
         }
     }
@@ -203,9 +222,19 @@ impl Role {
                 counter.sent += 1;
                 Request::new(&["INCR", &counter.key], Expect::Number(Meaning::Counted))
             }
+            Role::Scanner { waits: true, .. } => weather(0, stage.heavy, random),
+            Role::Scanner { cursor, waits, .. } => {
+                *waits = true;
+                let count = random.within(1, 12).to_string();
+                let mut args = vec!["SCAN".to_owned(), cursor.to_string(), "COUNT".to_owned(), count];
+                if random.one_in(2) {
+                    args.extend(["MATCH".to_owned(), "s*".to_owned()]);
+                }
+                Request::new(&args, Expect::Values(Meaning::Scanned))
+            }
             Role::Weather { echo } => {
                 *echo += 1;
-                weather(*echo, random)
+                weather(*echo, stage.heavy, random)
             }
         }
     }
@@ -236,6 +265,7 @@ impl Role {
                     return Err(format!("of a group of {all} keys there were {value:?}"));
                 }
             }
+            Meaning::Scanned => self.scanned(stage, value)?,
             Meaning::Tokens => every_token_once(value, stage.tokens)?,
             Meaning::Counted => {
                 let (Value::Integer(count), Role::Counter { counter, seen }) = (value, self) else {
@@ -260,6 +290,31 @@ impl Role {
     }
 }
 
+impl Role {
+    fn scanned(&mut self, stage: &Stage, value: &Value) -> Result<(), String> {
+        let Role::Scanner { cursor, met, waits } = self else { return Ok(()) };
+        *waits = false;
+        let Value::Array(parts) = value else { return Err(format!("SCAN answered {value:?}")) };
+        let [Value::Bulk(next), Value::Array(keys)] = &parts[..] else {
+            return Err(format!("SCAN answered {value:?}"));
+        };
+        *cursor = resp::parse_u64(next).ok_or_else(|| format!("SCAN's cursor is {next:?}"))?;
+        let names = keys.iter().filter_map(|key| match key {
+            Value::Bulk(name) => Some(String::from_utf8_lossy(name).into_owned()),
+            _ => None,
+        });
+        met.extend(names);
+        if *cursor == 0 {
+            let missed: Vec<&String> = stage.lasting.iter().filter(|key| !met.contains(*key)).collect();
+            if !missed.is_empty() {
+                return Err(format!("a whole scan did not meet {missed:?}"));
+            }
+            met.clear();
+        }
+        Ok(())
+    }
+}
+
 fn set_group(group: &[String], serial: u64, random: &mut Random) -> Request {
     let token = format!("token{serial}");
     if random.one_in(6) {
@@ -278,10 +333,23 @@ fn set_group(group: &[String], serial: u64, random: &mut Random) -> Request {
     Request::new(&args, if exclusive { Expect::Kinds(Kinds::INTEGER) } else { ok() })
 }
 
-fn weather(echo: u64, random: &mut Random) -> Request {
-    let key = format!("w{}", random.below(12));
-    match random.below(10) {
-        0 => Request::new(&["SET", &key, &"v".repeat(random.within(900, 3_000))], ok()),
+fn weather(echo: u64, heavy: bool, random: &mut Random) -> Request {
+    // Many keys, so that tables grow and shrink.
+    let keys = if random.one_in(3) { 300 } else { 12 };
+    let key = format!("w{}", random.below(keys));
+    match random.below(12) {
+        0 => {
+            let length = if heavy { random.within(5_000, 30_000) } else { random.within(900, 3_000) };
+            Request::new(&["SET", &key, &"v".repeat(length)], ok())
+        }
+        10 => Request::new(&["DEL", &key, &format!("w{}", random.below(300))], Expect::Kinds(Kinds::INTEGER)),
+        11 => {
+            let mut args = vec!["MSET".to_owned()];
+            (0..random.within(1, 30)).for_each(|_| {
+                args.extend([format!("w{}", random.below(300)), "many".to_owned()]);
+            });
+            Request::new(&args, ok())
+        }
         1 | 2 => Request::new(&["GET", &key], Expect::Kinds(Kinds::BULK.or(Kinds::NULL))),
         3 => Request::new(&["DBSIZE"], Expect::Kinds(Kinds::INTEGER)),
         4 => Request::new(&["KEYS", "w*"], Expect::Kinds(Kinds::ARRAY)),

@@ -42,6 +42,8 @@ pub(crate) struct Link {
     pub writes: Vec<(usize, Instant)>,
     pub stuck: bool,
     pub throttled: bool,
+    /// The client has sent its last; the shard is told behind what is under way.
+    pub ended: bool,
     pub closing: Option<Closing>,
 }
 
@@ -88,6 +90,7 @@ impl Wires {
             writes: Vec::new(),
             stuck: false,
             throttled: false,
+            ended: false,
             closing: None,
         });
         conn

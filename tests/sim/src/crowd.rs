@@ -1,0 +1,245 @@
+//! What clients do in their steps: they dial, ask, send, read, hang up; and how their replies are judged.
+//! Whose turn it is, and what shards make of it, is told elsewhere.
+
+use crate::chaos::Chaos;
+use crate::client::{Part, Question, check_plain};
+use crate::history::Moment;
+use crate::request::{Expect, Kinds, Request, brief};
+use crate::roles::Role;
+use crate::wires::{Closing, Instant};
+use crate::world::{Verdict, World};
+use resp::client::Value;
+
+impl World {
+    /// A step of a client.
+    pub(crate) fn client_step(&mut self, client: usize) -> Verdict {
+        if self.clients[client].conn.is_none() {
+            if !self.clients[client].dialling {
+                self.dial(client);
+            }
+            return Ok(());
+        }
+        if self.plan.vanish > 0 && self.random.one_in(self.plan.vanish) {
+            self.vanish(client);
+            return Ok(());
+        }
+        if self.plan.half_close > 0 && self.random.one_in(self.plan.half_close) {
+            self.half_close(client);
+        }
+        if !self.random.percent(self.plan.slow_readers) {
+            self.read(client)?;
+        }
+        if self.clients[client].conn.is_some() {
+            self.ask(client);
+            self.send(client);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn dial(&mut self, client: usize) {
+        let shard = self.random.below(self.nodes.len());
+        let this = &mut self.clients[client];
+        (this.dialling, this.shard) = (true, shard);
+        this.process = self.processes;
+        self.processes += 1;
+        if let Part::Chaos(chaos) = &mut this.part {
+            *chaos = Chaos::new();
+        }
+        self.nodes[shard].dialling.push_back(client);
+        if self.random.one_in(3) {
+            self.clients[client].ask(Request::new(&["HELLO", "3"], Expect::Kinds(Kinds::ANY)));
+        }
+        self.trace.note(|| format!("client {client} dials shard {shard}"));
+    }
+
+    /// The shard has been fed so many bytes of a client: what begins in them was not sent before.
+    pub(crate) fn fed(&mut self, client: usize, bytes: usize) {
+        let (step, oldest_ms) = (self.step, self.oldest_ms());
+        while let Some(op) = self.clients[client].next_begun(bytes) {
+            self.history.sent(op, step, oldest_ms);
+        }
+    }
+
+    /// The oldest time that any shard may take for now.
+    fn oldest_ms(&self) -> i64 {
+        let now = self.now();
+        self.nodes.iter().map(|node| node.oldest_ms(now)).min().unwrap_or_else(|| now.ms())
+    }
+
+    /// The client has sent its last, perhaps half a frame, and waits for its answers.
+    fn half_close(&mut self, client: usize) {
+        let this = &mut self.clients[client];
+        if this.last {
+            return;
+        }
+        this.last = true;
+        this.hangs_up = true;
+        if self.random.one_in(3) {
+            this.unsent.extend_from_slice(b"*2\r\n$4\r\nECH");
+        }
+        self.trace.note(|| format!("step {}: client {client} closes its half", self.step));
+    }
+
+    fn vanish(&mut self, client: usize) {
+        let this = &mut self.clients[client];
+        let Some(conn) = this.conn else { return };
+        let abrupt = self.random.one_in(2);
+        if let Some(link) = self.nodes[this.shard].wires.find(conn) {
+            link.client = None;
+            link.down.clear();
+            if abrupt {
+                link.up.clear();
+            }
+        }
+        self.trace.note(|| format!("client {client} vanishes"));
+        self.lose(client);
+    }
+
+    fn lose(&mut self, client: usize) {
+        // What is under way may still arrive.
+        self.fed(client, usize::MAX);
+        let this = &mut self.clients[client];
+        this.lose();
+        if let Part::Role(role) = &mut this.part {
+            role.after_loss(self.stage.pairs.len());
+            if let Role::Writer { pair, .. } = role {
+                self.writer = *pair;
+            }
+        }
+    }
+
+    /// The client thinks of more requests, if it has few under way.
+    fn ask(&mut self, client: usize) {
+        let this = &self.clients[client];
+        let ordered = match &this.part {
+            Part::History => true,
+            Part::Role(role) => role.is_ordered(),
+            Part::Chaos(_) => false,
+        };
+        let depth = if ordered && !self.plan.strict { 1 } else { self.plan.depth };
+        if this.questions.len() >= depth || this.unsent.len() > self.unsent_max() || this.last {
+            return;
+        }
+        let count = self.random.within(1, depth - this.questions.len());
+        for _ in 0..count {
+            if self.requests < self.plan.requests && !self.clients[client].last {
+                self.requests += 1;
+                self.ask_one(client);
+            }
+        }
+    }
+
+    /// Bytes that a client keeps for its link at most.
+    fn unsent_max(&self) -> usize {
+        if self.plan.heavy { 400_000 } else { 4_000 }
+    }
+
+    fn ask_one(&mut self, client: usize) {
+        let moment = self.moment(client);
+        let this = &mut self.clients[client];
+        let request = match &mut this.part {
+            Part::History | Part::Role(_) if self.plan.kills && self.random.one_in(30) => {
+                let id = self.random.within(1, 4 * self.plan.clients).to_string();
+                Request::new(&["CLIENT", "KILL", "ID", &id], Expect::Kinds(Kinds::INTEGER))
+            }
+            Part::History | Part::Role(_) if self.random.one_in(60) => {
+                let ok = Expect::Exactly(Value::Simple("OK".into()));
+                Request::new(&["DEBUG", "SLEEP", "0.003"], ok)
+            }
+            Part::History if self.random.one_in(15) => {
+                this.db = self.random.below(crate::model::DATABASES);
+                let ok = Expect::Exactly(Value::Simple("OK".into()));
+                Request::new(&["SELECT", &this.db.to_string()], ok)
+            }
+            Part::History => self.history.next(moment, &mut self.random),
+            Part::Role(role) => role.next(&mut self.stage, self.writer, self.step, &mut self.random),
+            Part::Chaos(chaos) => chaos.next(self.catalog, self.plan.kills, &mut self.random),
+        };
+        self.trace.note(|| format!("step {}: client {client} asks {}", moment.step, request.text));
+        self.clients[client].ask(request);
+    }
+
+    pub(crate) fn moment(&self, client: usize) -> Moment {
+        let (process, db) = (self.clients[client].process, self.clients[client].db);
+        Moment { process, db, step: self.step, now_ms: self.now().ms() }
+    }
+
+    /// Some of what is to be sent goes on its way.
+    pub(crate) fn send(&mut self, client: usize) {
+        let this = &mut self.clients[client];
+        let Some(conn) = this.conn else { return };
+        if this.unsent.is_empty() {
+            if let Some(link) = self.nodes[this.shard].wires.find(conn).filter(|_| this.hangs_up) {
+                link.ended = true;
+            }
+            return;
+        }
+        let whole = self.calm || !self.random.percent(self.plan.cuts);
+        let count = if whole { this.unsent.len() } else { self.random.within(1, this.unsent.len()) };
+        if let Some(link) = self.nodes[this.shard].wires.find(conn) {
+            link.up.extend(this.unsent.drain(..count));
+        }
+    }
+
+    /// The client reads what is there, or a part of it.
+    pub(crate) fn read(&mut self, client: usize) -> Verdict {
+        let this = &mut self.clients[client];
+        let Some(conn) = this.conn else { return Ok(()) };
+        let most = if self.calm || self.random.one_in(2) { usize::MAX } else { self.random.within(1, 200) };
+        let wires = &mut self.nodes[this.shard].wires;
+        wires.read(conn, most, this);
+        let closing = wires.find(conn).and_then(|link| link.closing.filter(|_| link.down.is_empty()));
+        self.read_replies(client)?;
+        if closing.is_some() && self.clients[client].conn.is_some() {
+            let shard = self.clients[client].shard;
+            if let Some(link) = self.nodes[shard].wires.find(conn) {
+                link.client = None;
+            }
+            self.end_of_stream(client, closing)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn read_replies(&mut self, client: usize) -> Verdict {
+        while let Some((question, value, written)) =
+            self.clients[client].next_reply().map_err(|fault| format!("client {client}: {fault}"))?
+        {
+            self.progress += 1;
+            self.trace.note(|| {
+                format!("step {}: client {client} reads {} for {}", self.step, brief(&value), question.text)
+            });
+            self.judge(client, &question, value, written)
+                .map_err(|fault| format!("client {client}, {}: {fault}", question.text))?;
+        }
+        Ok(())
+    }
+
+    fn judge(&mut self, client: usize, question: &Question, value: Value, written: Instant) -> Verdict {
+        check_plain(question, &value)?;
+        match question.expect {
+            Expect::History(op) => self.history.answered(op, written, value),
+            Expect::Number(meaning) | Expect::Values(meaning) => {
+                let this = &mut self.clients[client];
+                let mut nobody = Role::Mover;
+                let role = if let Part::Role(role) = &mut this.part { role } else { &mut nobody };
+                role.check(&mut self.stage, &mut this.memory, meaning, &value)?;
+            }
+            Expect::Kinds(_) | Expect::Exactly(_) | Expect::Last => {}
+        }
+        Ok(())
+    }
+
+    pub(crate) fn end_of_stream(&mut self, client: usize, closing: Option<Closing>) -> Verdict {
+        let this = &self.clients[client];
+        let expected = this.last && closing == Some(Closing::Drained);
+        if expected && !this.questions.is_empty() && !self.plan.closes_anyone() {
+            return Err(format!("client {client}: closed with answers owed: {:?}", this.questions));
+        }
+        if !expected && !self.plan.closes_anyone() {
+            return Err(format!("client {client}: closed by the server ({closing:?})"));
+        }
+        self.trace.note(|| format!("step {}: client {client} sees the end", self.step));
+        self.lose(client);
+        Ok(())
+    }
+}
