@@ -128,13 +128,19 @@ impl Shard {
                 self.send_away(conn, session, bytes, batch, place, owner, out)
             }
             Place::Several(keys) => {
+                // Commands for one of the keys that are away (`pipeline-order relaxed`) come first, and
+                // those behind it wait: one client's commands for one key never overtake each other.
+                if session.waiting() > 0 {
+                    session.hold = Hold::Answers;
+                    return Flow::Held;
+                }
                 if !self.check_before_split(session, entry, args) {
-                    self.behind_answers(session);
                     return Flow::Next;
                 }
                 self.marks.split += 1;
                 self.start_over_keys(conn, session, entry, args, keys, out);
-                self.hold_for_answers(session)
+                session.hold = Hold::Answers;
+                Flow::Away { more: 0 }
             }
         }
     }
@@ -236,12 +242,11 @@ impl Shard {
     }
 
     /// The session waits for its answers, unless it may run ahead.
-    pub(crate) fn hold_for_answers(&mut self, session: &mut Session) -> Flow {
+    pub(crate) fn hold_for_answers(&mut self, session: &mut Session) {
         let ahead = self.is_relaxed() || self.planted(Bug::RunsAhead);
         if !ahead || session.waiting() >= RELAXED_AWAY_MAX {
             session.hold = Hold::Answers;
         }
-        Flow::Away { more: 0 }
     }
 
     /// Moves what was just written behind answers that are away (`pipeline-order relaxed`).

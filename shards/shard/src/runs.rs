@@ -8,7 +8,7 @@ use crate::feed::Flow;
 use crate::outbox::Outbox;
 use crate::parcel::{ConnId, Parcel, Run, Step, Ticket};
 use crate::planted::Bug;
-use crate::session::Session;
+use crate::session::{Hold, Session};
 use commands::{Args, Key, ReplyMode};
 use resp::Span;
 
@@ -16,6 +16,8 @@ use resp::Span;
 const REPLY_BYTES: usize = 1024;
 /// Shells kept for reuse.
 const SPARE_RUNS_MAX: usize = 256;
+/// A larger reply travels in the memory it was written to.
+const COPIED_BYTES_MAX: usize = 64 * 1024;
 /// A larger request buffer is not kept.
 const REQUEST_KEPT_BYTES: usize = 64 * 1024;
 
@@ -32,6 +34,13 @@ impl Shard {
         owner: u16,
         out: &mut O,
     ) -> Flow {
+        // What is set aside here for a seal must not be overtaken by the client's next commands, nor must
+        // it overtake: the client waits for it.
+        let set_aside = owner == self.index;
+        if set_aside && session.waiting() > 0 {
+            session.hold = Hold::Answers;
+            return Flow::Held;
+        }
         let length = self.run_length(session, bytes, batch, place, owner);
         if length > 1 {
             self.marks.long_run += 1;
@@ -53,7 +62,8 @@ impl Shard {
         } else {
             run.sent_ns = self.now.mono_ns;
         }
-        if owner == self.index {
+        if set_aside {
+            session.hold = Hold::Answers;
             self.marks.sealed_wait += 1;
             self.block.sealed_waits.add(1);
             self.parked.push_back(run);
@@ -90,7 +100,18 @@ impl Shard {
     /// A run from another shard.
     pub(crate) fn run_arrives<O: Outbox>(&mut self, run: Box<Run>, out: &mut O) {
         self.block.parcels_received.add(1);
-        self.carry_out(run, out);
+        self.carry_out_behind(run, out);
+    }
+
+    /// Runs a run, but not before earlier ones of its client that are set aside: with `pipeline-order
+    /// strict` there are none.
+    fn carry_out_behind<O: Outbox>(&mut self, run: Box<Run>, out: &mut O) {
+        let of_its_client = |other: &Run| other.home == run.home && other.ticket.conn == run.ticket.conn;
+        if self.is_relaxed() && self.parked.iter().any(|other| of_its_client(other)) {
+            self.parked.push_back(run);
+        } else {
+            self.carry_out(run, out);
+        }
     }
 
     /// Runs what is left of a run; sets it aside where it meets a seal.
@@ -99,8 +120,7 @@ impl Shard {
         std::mem::swap(&mut self.reply, &mut self.away_reply);
         let ended = self.run_steps(&mut run);
         self.append(&mut run);
-        self.reply.clear();
-        std::mem::swap(&mut self.reply, &mut self.away_reply);
+        self.end_away_reply();
         if ended {
             self.send_home(run, out);
         } else {
@@ -150,6 +170,10 @@ impl Shard {
             }
             None => {
                 self.marks.large_reply += 1;
+                if run.reply.is_empty() && written.len() > COPIED_BYTES_MAX {
+                    run.large = Some(Box::new(std::mem::take(&mut self.reply)));
+                    return;
+                }
                 let mut large = Vec::with_capacity(run.reply.len() + written.len());
                 if !self.planted(Bug::LargeReplyLosesHead) {
                     large.extend_from_slice(&run.reply);
@@ -158,6 +182,13 @@ impl Shard {
                 run.large = Some(Box::new(large));
             }
         }
+    }
+
+    /// After work for somebody else's session: the reply of the session that runs now comes back.
+    pub(crate) fn end_away_reply(&mut self) {
+        self.reply.clear();
+        self.reply.shrink_to(COPIED_BYTES_MAX);
+        std::mem::swap(&mut self.reply, &mut self.away_reply);
     }
 
     fn send_home<O: Outbox>(&mut self, run: Box<Run>, out: &mut O) {
@@ -208,9 +239,8 @@ impl Shard {
 
     /// Tries runs again that were set aside.
     pub(crate) fn unpark<O: Outbox>(&mut self, out: &mut O) {
-        for _ in 0..self.parked.len() {
-            let Some(run) = self.parked.pop_front() else { break };
-            self.carry_out(run, out);
+        for run in std::mem::take(&mut self.parked) {
+            self.carry_out_behind(run, out);
         }
     }
 }

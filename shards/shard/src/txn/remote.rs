@@ -170,8 +170,7 @@ impl Shard {
             self.call(handler, part.caller, Args::new(&part.bytes, &part.spans), None);
             part.reply.extend_from_slice(&self.reply);
         }
-        self.reply.clear();
-        std::mem::swap(&mut self.reply, &mut self.away_reply);
+        self.end_away_reply();
     }
 
     fn gather(&mut self, part: &mut Part) {
