@@ -10,6 +10,7 @@ use std::time::Instant;
 const USAGE: &str = "cargo xtask CHORE
   check                        format, lints, tests (tidy among them) and documentation: the inner loop
   sim --seeds N --shards 1,2   a simulator campaign; --seed S --shards K replays one seed
+  sim --planted                are the planted bugs caught?
   fuzz [--seconds N]           every fuzz target for its share of N seconds (60)
   judges [--shards 1,4]        public suites against our server
   bench [--update]             instructions and allocations of each room against their baselines
@@ -22,7 +23,7 @@ fn main() -> ExitCode {
     let rest: Vec<String> = arguments.collect();
     let steps = match chore.as_str() {
         "check" => check(),
-        "sim" => sim(rest),
+        "sim" => vec![sim(rest)],
         "fuzz" => vec![run_binary("corelane-fuzz", "corelane-fuzz", rest)],
         "judges" => judges(&rest),
         "bench" => bench(rest),
@@ -119,15 +120,16 @@ fn run_binary(package: &str, binary: &str, arguments: Vec<String>) -> Step {
         .with(arguments)
 }
 
-/// A list of shard counts becomes a campaign for each.
-fn sim(mut arguments: Vec<String>) -> Vec<Step> {
-    let counts = take_list(&mut arguments, "--shards").unwrap_or(vec!["2".into()]);
-    let campaign = |count: String| {
-        let mut arguments = arguments.clone();
-        arguments.extend(["--shards".into(), count]);
-        run_binary("corelane-sim", "corelane-sim", arguments)
-    };
-    counts.into_iter().map(campaign).collect()
+/// Planted bugs are compiled in only where they are looked for.
+fn sim(arguments: Vec<String>) -> Step {
+    let planted = arguments.iter().any(|argument| argument == "--planted");
+    let mut step = run_binary("corelane-sim", "corelane-sim", arguments);
+    if planted {
+        let at =
+            step.arguments.iter().position(|argument| argument == "--").expect("run_binary puts it there");
+        step.arguments.splice(at..at, ["--features".into(), "planted".into()]);
+    }
+    step
 }
 
 fn judges(arguments: &[String]) -> Vec<Step> {
@@ -177,11 +179,16 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_shards_becomes_a_campaign_each() {
-        let steps = sim(words("--seeds 9 --shards 1,8"));
-        let lines: Vec<String> = steps.iter().map(Step::line).collect();
-        assert!(lines[0].ends_with("-- --seeds 9 --shards 1"), "{lines:?}");
-        assert!(lines[1].ends_with("-- --seeds 9 --shards 8"), "{lines:?}");
+    fn planted_bugs_are_compiled_in_where_they_are_looked_for() {
+        assert!(sim(words("--seeds 9")).line().ends_with("corelane-sim -- --seeds 9"));
+        assert!(sim(words("--planted")).line().ends_with("--features planted -- --planted"));
+    }
+
+    #[test]
+    fn a_list_is_taken_out_of_the_arguments() {
+        let mut arguments = words("--a --shards 1,8 --b");
+        assert_eq!(take_list(&mut arguments, "--shards"), Some(vec!["1".into(), "8".into()]));
+        assert_eq!(arguments, words("--a --b"));
     }
 
     #[test]
