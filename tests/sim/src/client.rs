@@ -55,6 +55,8 @@ pub(crate) struct Client {
     pub memory: i64,
     /// The server is expected to close.
     pub last: bool,
+    /// It has vanished: nobody reads but the oracles.
+    pub ghost: bool,
     /// It has closed its half behind what is unsent.
     pub hangs_up: bool,
 }
@@ -78,6 +80,7 @@ impl Client {
             writes: VecDeque::new(),
             memory: 0,
             last: false,
+            ghost: false,
             hangs_up: false,
         }
     }

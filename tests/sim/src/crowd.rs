@@ -2,7 +2,7 @@
 //! Whose turn it is, and what shards make of it, is told elsewhere.
 
 use crate::chaos::Chaos;
-use crate::client::{Part, Question, check_plain};
+use crate::client::{Client, Part, Question, check_plain};
 use crate::history::Moment;
 use crate::request::{Expect, Kinds, Request, brief};
 use crate::roles::Role;
@@ -81,23 +81,26 @@ impl World {
     }
 
     fn vanish(&mut self, client: usize) {
-        let this = &mut self.clients[client];
-        let Some(conn) = this.conn else { return };
+        let Some(conn) = self.clients[client].conn else { return };
+        let fresh = Client::new(self.clients[client].part.clone());
+        let mut ghost = std::mem::replace(&mut self.clients[client], fresh);
+        ghost.ghost = true;
+        ghost.unsent.clear();
         let abrupt = self.random.one_in(2);
-        if let Some(link) = self.nodes[this.shard].wires.find(conn) {
-            link.client = None;
-            link.down.clear();
+        if let Some(link) = self.nodes[ghost.shard].wires.find(conn) {
+            // What the shard still writes is seen by the oracles, if by nobody else.
+            link.client = Some(self.clients.len());
+            link.gone = true;
             if abrupt {
                 link.up.clear();
             }
         }
-        self.trace.note(|| format!("client {client} vanishes"));
+        self.clients.push(ghost);
+        self.trace.note(|| format!("step {}: client {client} vanishes", self.step));
         self.lose(client);
     }
 
     fn lose(&mut self, client: usize) {
-        // What is under way may still arrive.
-        self.fed(client, usize::MAX);
         let this = &mut self.clients[client];
         this.lose();
         if let Part::Role(role) = &mut this.part {
@@ -231,6 +234,10 @@ impl World {
 
     pub(crate) fn end_of_stream(&mut self, client: usize, closing: Option<Closing>) -> Verdict {
         let this = &self.clients[client];
+        if this.ghost {
+            self.clients[client].lose();
+            return Ok(());
+        }
         let expected = this.last && closing == Some(Closing::Drained);
         if expected && !this.questions.is_empty() && !self.plan.closes_anyone() {
             return Err(format!("client {client}: closed with answers owed: {:?}", this.questions));

@@ -10,13 +10,26 @@ use std::rc::Rc;
 /// Databases of the model.
 pub(crate) const DATABASES: usize = 2;
 
-/// A value, cheap to copy.
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Text(Rc<[u8]>);
+/// A value, cheap to copy and to hash.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Text {
+    bytes: Rc<[u8]>,
+    digest: u64,
+}
+
+impl Hash for Text {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        hasher.write_u64(self.digest);
+    }
+}
 
 impl<T: AsRef<[u8]> + ?Sized> From<&T> for Text {
     fn from(text: &T) -> Text {
-        Text(text.as_ref().into())
+        let bytes: Rc<[u8]> = text.as_ref().into();
+        let mix = |digest: u64, byte: &u8| (digest ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01B3);
+        // FNV-1a.
+        let digest = bytes.iter().fold(0xCBF2_9CE4_8422_2325, mix);
+        Text { bytes, digest }
     }
 }
 
@@ -24,13 +37,13 @@ impl Deref for Text {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        &self.0
+        &self.bytes
     }
 }
 
 impl fmt::Debug for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", crate::request::show(&[&self.0]))
+        write!(f, "{}", crate::request::show(&[&self.bytes]))
     }
 }
 

@@ -206,7 +206,7 @@ impl Node {
     /// What came by the link in a slot.
     fn visit(&mut self, slot: usize, scene: &mut Scene<'_>) {
         let Some(link) = self.wires.at(slot) else { return };
-        let (conn, gone, closing) = (link.conn, link.client.is_none(), link.closing);
+        let (conn, gone, closing) = (link.conn, link.is_orphan(), link.closing);
         if !link.up.is_empty() && (!link.throttled || gone) && closing != Some(Closing::Aborted) {
             let whole = scene.calm || !scene.random.percent(scene.plan.cuts);
             let count = if whole { link.up.len() } else { scene.random.within(1, link.up.len().min(90)) };

@@ -28,8 +28,10 @@ pub(crate) struct Instant {
 #[derive(Debug)]
 pub(crate) struct Link {
     pub conn: ConnId,
-    /// Whose it is; nobody's once the client has gone.
+    /// Who looks at what is written.
     pub client: Option<usize>,
+    /// The client has gone, without a word.
+    pub gone: bool,
     /// Bytes under way to the shard.
     pub up: Vec<u8>,
     /// Bytes under way to the client.
@@ -59,6 +61,13 @@ pub(crate) struct Wires {
     pub instant: Instant,
 }
 
+impl Link {
+    /// Nobody reads any more.
+    pub(crate) fn is_orphan(&self) -> bool {
+        self.gone || self.client.is_none()
+    }
+}
+
 impl Wires {
     pub(crate) fn new(senders: Vec<Option<Sender<Parcel>>>) -> Wires {
         Wires {
@@ -83,6 +92,7 @@ impl Wires {
         entry.1 = Some(Link {
             conn,
             client: Some(client),
+            gone: false,
             up: Vec::new(),
             down: Vec::new(),
             fed: 0,
@@ -123,7 +133,7 @@ impl Wires {
 
     /// A client has gone, and its link is still there.
     pub(crate) fn has_orphans(&self) -> bool {
-        self.slots.iter().any(|(_, link)| link.as_ref().is_some_and(|link| link.client.is_none()))
+        self.slots.iter().any(|(_, link)| link.as_ref().is_some_and(Link::is_orphan))
     }
 
     /// The client reads up to `most` bytes.
@@ -149,7 +159,7 @@ impl Outbox for Wires {
         link.written += bytes.len();
         link.writes.push((link.written, instant));
         let unread = link.down.len();
-        if unread > STUCK_BYTES && !link.stuck {
+        if unread > STUCK_BYTES && !link.stuck && !link.gone {
             link.stuck = true;
             self.chokes.push((conn, true, unread));
         }

@@ -114,7 +114,7 @@ impl World {
         self.pass_time();
         match self.random.below(20) {
             0..=6 => {
-                let client = self.random.below(self.clients.len());
+                let client = self.random.below(self.plan.clients);
                 self.client_step(client)
             }
             _ => {
