@@ -135,7 +135,13 @@ impl<S: Read + Write> Client<S> {
             self.at = 0;
         }
         let mut buffer = [0; 64 * 1024];
-        let count = self.stream.read(&mut buffer)?;
+        let count = loop {
+            match self.stream.read(&mut buffer) {
+                // A tracer that attaches, or a stopped process that goes on, interrupts a timed read.
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                other => break other?,
+            }
+        };
         if count == 0 {
             return Err(std::io::ErrorKind::UnexpectedEof.into());
         }
