@@ -34,11 +34,13 @@ fn tables_shrink_with_what_they_hold() {
     let mut store = store();
     (0..20_000).for_each(|number| store.set(&number.to_string(), "v"));
     let full = store.bytes().tables;
+    let directory = store.tables[0].directory_bytes();
     (0..19_900).for_each(|number| assert!(store.delete(&number.to_string())));
     store.check();
     let left = store.table_stats(0);
     assert!(left.segments <= 100, "{left:?}");
     assert!(store.bytes().tables < full / 10, "{full} {:?}", store.bytes());
+    assert!(store.tables[0].directory_bytes() < directory / 20, "the directory shrinks too");
     (19_900..20_000).for_each(|number| assert!(store.look(&number.to_string()).is_some()));
 }
 
@@ -53,6 +55,7 @@ fn a_flush_is_freed_in_slices_and_new_keys_come_meanwhile() {
     assert!(store.reclaim(100), "much is left");
     let after = store.bytes();
     assert!(after.entries < before.entries && after.entries > before.entries * 9 / 10);
+    assert!(after.tables < before.tables && after.tables > before.tables * 9 / 10);
     store.set("new", "v");
     let mut slices = 0;
     while store.reclaim(100) {
@@ -110,4 +113,24 @@ fn a_store_with_buffers_can_be_dropped_at_any_time() {
     store.flush(0);
     store.reclaim(20);
     (0..100).for_each(|number| store.set(&number.to_string(), &"v".repeat(number * 100)));
+}
+
+#[test]
+fn cells_are_used_again_however_long_keys_come_and_go() {
+    let mut store = store();
+    let mut random = Random(5);
+    let mut reserved = 0;
+    for round in 0..100_000 {
+        let name = format!("{:08}", random.below(2000));
+        match random.below(2) {
+            0 => store.set(&name, "some text"),
+            _ => {
+                store.delete(&name);
+            }
+        }
+        if round == 20_000 {
+            reserved = store.bytes().reserved;
+        }
+    }
+    assert!(store.bytes().reserved <= reserved + reserved / 4, "{reserved} {:?}", store.bytes());
 }

@@ -153,3 +153,17 @@ fn renaming_replaces_and_moving_does_not() {
     assert_eq!((store.len(0), store.len(1)), (1, 1));
     store.check();
 }
+
+#[test]
+fn an_edited_text_is_raw_until_it_is_set_again() {
+    let mut store = store();
+    let key = store.key(b"k");
+    store.set("k", "ab");
+    store.append(0, key, b"c");
+    assert_eq!(store.look("k"), Some(("abc".into(), "raw")));
+    let edited = store.copy_out(0, key, NOW).unwrap();
+    store.set("k", "xyz");
+    assert_eq!(store.look("k"), Some(("xyz".into(), "embstr")));
+    store.attach(0, key, edited);
+    assert_eq!(store.look("k"), Some(("abc".into(), "raw")));
+}
