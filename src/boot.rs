@@ -1,6 +1,7 @@
 //! Start, watch, drain, stop: lays the house out over the machine, and looks after it until it ends.
 
 use crate::admin;
+use crate::apply::Outside;
 use crate::config::{self, Config};
 use crate::core::{Core, Letter, LetterBox, Letters, Parts, Request, letter_box};
 use crate::idle::{Idle, Waker};
@@ -97,7 +98,7 @@ pub fn serve(config: Config) -> Result<(), String> {
     let doors = listeners::open(settings, shards, &options)?;
     crate::report::hook_panics();
     let (notes, inbox) = mpsc::channel();
-    let mut keeper = Keeper::new(&config, (doors.unix.clone(), doors.names.clone()), inbox)?;
+    let mut keeper = Keeper::new(&config, &doors, Outside::new(&doors, options.clone(), shards), inbox)?;
     keeper.catch_signals(&notes)?;
     let house = start(&config, &topology, shards, options, doors, &notes)?;
     let house = Arc::new(house);

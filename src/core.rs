@@ -8,6 +8,8 @@ use mesh::Receiver;
 use port::{Event, Peer};
 use shard::{ConnId, Now, Outbox, Parcel, Shard, Ticket};
 use spec::setting::{ClientClass, Priority};
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -28,6 +30,15 @@ pub enum Letter {
     Visit(mpsc::SyncSender<()>),
     /// A job was done.
     JobDone(Ticket, Result<(), String>),
+    /// Listen on these sockets too, and no longer on these addresses; then say so.
+    Doors {
+        /// New listeners.
+        open: Vec<OwnedFd>,
+        /// Addresses to be left.
+        close: Vec<SocketAddr>,
+        /// To be told.
+        done: mpsc::SyncSender<()>,
+    },
     /// Stop: accept nothing more, send what is due, close.
     Stop,
 }
@@ -375,10 +386,26 @@ impl Core {
                 Letter::JobDone(ticket, outcome) => {
                     self.shard.job_done(now, ticket, outcome, &mut self.wires);
                 }
+                Letter::Doors { open, close, done } => {
+                    self.change_doors(open, &close);
+                    // Whoever asked has room for every core's answer, or has given up.
+                    let _ = done.try_send(());
+                }
                 Letter::Stop => self.stop(),
             }
         }
         true
+    }
+
+    /// New listeners first, so that there is always one. Sockets are the first poller's.
+    fn change_doors(&mut self, open: Vec<OwnedFd>, close: &[SocketAddr]) {
+        let Some(poller) = self.wires.pollers.first_mut() else { return };
+        for listener in open {
+            if let Err(error) = poller.listen(listener) {
+                tracing::error!("a listener cannot be used: {error}");
+            }
+        }
+        close.iter().for_each(|address| poller.stop_listening(&port::Address::Inet(*address)));
     }
 
     fn stop(&mut self) {

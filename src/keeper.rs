@@ -1,10 +1,11 @@
 //! The thread that looks after the house: signals, jobs of the cores, the control port, the end.
 
 use crate::admin::{self, AdminConfig, AdminHandle};
-use crate::apply::apply;
+use crate::apply::Outside;
 use crate::boot::{House, Note, Visitor, control_address, poll_words};
 use crate::config::{Config, rewrite};
 use crate::core::{Letter, Request};
+use crate::listeners::Doors;
 use crate::report::VERSION;
 use commands::Job;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -25,6 +26,7 @@ pub(crate) struct Keeper {
     inbox: mpsc::Receiver<Note>,
     control: Option<AdminHandle>,
     names: Vec<String>,
+    outside: Outside,
 }
 
 impl Keeper {
@@ -34,7 +36,8 @@ impl Keeper {
     /// Where the pid file cannot be written.
     pub(crate) fn new(
         config: &Config,
-        doors: (Option<PathBuf>, Vec<String>),
+        doors: &Doors,
+        outside: Outside,
         inbox: mpsc::Receiver<Note>,
     ) -> Result<Keeper, String> {
         let path = config.settings.value("pidfile").text();
@@ -43,8 +46,8 @@ impl Keeper {
             std::fs::write(path, format!("{}\n", std::process::id()))
                 .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
         }
-        let (unix, names) = doors;
-        Ok(Keeper { config: config.clone(), unix, pid_file, inbox, control: None, names })
+        let (unix, names) = (doors.unix.clone(), doors.names.clone());
+        Ok(Keeper { config: config.clone(), unix, pid_file, inbox, control: None, names, outside })
     }
 
     /// SIGTERM and SIGINT become notes.
@@ -152,7 +155,7 @@ impl Keeper {
                 tracing::warn!("DEBUG LOG: {text}");
                 Ok(())
             }
-            Job::ApplySettings { names, settings } => apply(&names, &settings, house.shards()),
+            Job::ApplySettings { names, settings } => self.outside.apply(&names, &settings, &house.boxes),
             Job::SettingChanged(name, value) => {
                 tracing::debug!("setting {name} is now {value}");
                 Ok(())

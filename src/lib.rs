@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod admin;
-pub mod apply;
+mod apply;
 pub mod args;
 pub mod boot;
 pub mod cli;

@@ -14,6 +14,8 @@ pub struct Doors {
     pub listeners: Vec<Vec<OwnedFd>>,
     /// The common port, 0 where there is none.
     pub port: u16,
+    /// Where the common port is listened on.
+    pub common: Vec<SocketAddr>,
     /// In words, for the log.
     pub names: Vec<String>,
     /// The Unix socket's path, to be removed at the end.
@@ -25,7 +27,8 @@ pub struct Doors {
 /// # Errors
 /// Which address cannot be had, and why.
 pub fn open(settings: &Settings, shards: usize, options: &SocketOptions) -> Result<Doors, String> {
-    let mut doors = Doors { listeners: Vec::new(), port: 0, names: Vec::new(), unix: None };
+    let mut doors =
+        Doors { listeners: Vec::new(), port: 0, common: Vec::new(), names: Vec::new(), unix: None };
     doors.listeners.resize_with(shards, Vec::new);
     let binds = addresses::of(settings.value("bind"));
     let port = settings.value("port").count() as u16;
@@ -56,35 +59,45 @@ fn open_common(
     shards: usize,
     options: &SocketOptions,
 ) -> Result<(), String> {
-    // With SO_REUSEPORT a second server on the same port would go unnoticed: look first.
     let port = if doors.port > 0 { doors.port } else { port };
-    let probe = match listen(
-        &ListenOn::Tcp { address: SocketAddr::new(bind.address, port), reuse_port: false },
-        options,
-    ) {
+    let found = open_address(bind, port, shards, options)
+        .map_err(|error| format!("cannot listen on {}: {error}", SocketAddr::new(bind.address, port)))?;
+    let Some((address, sockets)) = found else { return Ok(()) };
+    doors.port = address.port();
+    doors.common.push(address);
+    doors.names.push(address.to_string());
+    doors.listeners.iter_mut().zip(sockets).for_each(|(listeners, socket)| listeners.push(socket));
+    Ok(())
+}
+
+/// A socket for each shard on one address, and which address that is (port 0 lets the system choose).
+/// `None` where the machine does not have it, and need not.
+///
+/// # Errors
+/// Why it cannot be listened on.
+pub fn open_address(
+    bind: &Bind,
+    port: u16,
+    shards: usize,
+    options: &SocketOptions,
+) -> io::Result<Option<(SocketAddr, Vec<OwnedFd>)>> {
+    let wanted = SocketAddr::new(bind.address, port);
+    // With SO_REUSEPORT a second server on the same port would go unnoticed: look first.
+    let probe = match listen(&ListenOn::Tcp { address: wanted, reuse_port: false }, options) {
         Ok(socket) => socket,
-        Err(error) if bind.optional && is_absent(&error) => return Ok(()),
-        Err(error) => {
-            return Err(format!("cannot listen on {}: {error}", SocketAddr::new(bind.address, port)));
-        }
+        Err(error) if bind.optional && is_absent(&error) => return Ok(None),
+        Err(error) => return Err(error),
     };
     let address = match local_address(&probe) {
         Ok(port::Address::Inet(address)) => address,
-        _ => SocketAddr::new(bind.address, port),
+        _ => wanted,
     };
-    doors.port = address.port();
-    doors.names.push(address.to_string());
     if shards == 1 {
-        doors.listeners[0].push(probe);
-        return Ok(());
+        return Ok(Some((address, vec![probe])));
     }
     drop(probe);
-    for listeners in &mut doors.listeners {
-        let socket = listen(&ListenOn::Tcp { address, reuse_port: true }, options)
-            .map_err(|error| format!("cannot listen on {address}: {error}"))?;
-        listeners.push(socket);
-    }
-    Ok(())
+    let sockets = (0..shards).map(|_| listen(&ListenOn::Tcp { address, reuse_port: true }, options));
+    Ok(Some((address, sockets.collect::<io::Result<_>>()?)))
 }
 
 fn is_absent(error: &io::Error) -> bool {

@@ -7,15 +7,14 @@ const PORT: Kind = Kind::Integer { min: 0, max: 65_535 };
 
 /// Where clients come in, and what they may cost.
 pub(super) const GROUP: &[Setting] = &[
-    Setting::new("port", PORT, "6379", "TCP port that any client may use; 0 for none")
-        .change(Change::Restart),
+    Setting::new("port", PORT, "6379", "TCP port that any client may use; 0 for none").change(Change::Live),
     Setting::new(
         "bind",
         Kind::Words { max: 16 },
         "127.0.0.1 -::1",
         "Addresses to listen on; `*` for all, a leading `-` where the address may be missing",
     )
-    .change(Change::Restart)
+    .change(Change::Live)
     .check(addresses::check),
     Setting::new(
         "shard-ports",

@@ -4,13 +4,13 @@ use crate::doors::Knock;
 use crate::setup::{Course, EpollPoller, Link, Token};
 use crate::sys;
 use port::sockets::{dress, peer_of};
-use port::{Chunk, Close, Event, Lender, LinkId, Poller, PollerStats, SendQueue, Why};
+use port::{Address, Chunk, Close, Event, Lender, LinkId, Poller, PollerStats, SendQueue, Why};
 use rustix::buffer::spare_capacity;
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, EventFlags};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, recv, send, sendmsg};
-use std::io::IoSlice;
+use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::time::Duration;
 
@@ -371,6 +371,14 @@ impl Poller for EpollPoller {
 
     fn stop_accepting(&mut self) {
         self.doors.close(self.epoll.as_fd());
+    }
+
+    fn listen(&mut self, listener: OwnedFd) -> io::Result<()> {
+        self.doors.add(self.epoll.as_fd(), listener)
+    }
+
+    fn stop_listening(&mut self, address: &Address) {
+        self.doors.remove(self.epoll.as_fd(), address);
     }
 
     fn links(&self) -> usize {

@@ -35,7 +35,8 @@ pub(crate) enum Knock {
 
 #[derive(Debug)]
 pub(crate) struct Doors {
-    doors: Vec<Door>,
+    /// By number; a door that was walled up leaves its place empty.
+    doors: Vec<Option<Door>>,
     addresses: Vec<Address>,
     /// A descriptor kept to be given up when none is left: with it one client can be let in and out.
     reserve: Option<OwnedFd>,
@@ -45,19 +46,39 @@ pub(crate) struct Doors {
 impl Doors {
     /// Takes over listening sockets; their places are their numbers.
     pub(crate) fn new(epoll: BorrowedFd<'_>, listeners: Vec<OwnedFd>) -> std::io::Result<Doors> {
-        let (mut doors, mut addresses) = (Vec::new(), Vec::new());
-        for listener in listeners {
-            rustix::io::ioctl_fionbio(&listener, true)?;
-            let address = local_address(&listener)?;
-            // A Unix listener may be shared by all shards: each takes one at a time, so that they spread.
-            let accepts_max = if matches!(address, Address::Unix(_)) { 1 } else { ACCEPTS_MAX };
-            addresses.push(address);
-            doors.push(Door { listener, accepts_max });
-        }
-        let mut new = Doors { doors, addresses, reserve: None, shut_until: None };
+        let mut new = Doors { doors: Vec::new(), addresses: Vec::new(), reserve: None, shut_until: None };
         new.reserve = Some(spare_descriptor()?);
-        new.open(epoll)?;
+        for listener in listeners {
+            new.add(epoll, listener)?;
+        }
         Ok(new)
+    }
+
+    /// Takes over one more listening socket.
+    pub(crate) fn add(&mut self, epoll: BorrowedFd<'_>, listener: OwnedFd) -> std::io::Result<()> {
+        rustix::io::ioctl_fionbio(&listener, true)?;
+        let address = local_address(&listener)?;
+        // A Unix listener may be shared by all shards: each takes one at a time, so that they spread.
+        let accepts_max = if matches!(address, Address::Unix(_)) { 1 } else { ACCEPTS_MAX };
+        let door = Door { listener, accepts_max };
+        if self.shut_until.is_none() {
+            knock_at(epoll, self.doors.len(), &door)?;
+        }
+        self.addresses.push(address);
+        self.doors.push(Some(door));
+        Ok(())
+    }
+
+    /// Lets go of the sockets bound to an address.
+    pub(crate) fn remove(&mut self, epoll: BorrowedFd<'_>, address: &Address) {
+        for (door, at) in self.doors.iter_mut().zip(&self.addresses) {
+            if at == address
+                && let Some(door) = door.take()
+            {
+                // Nothing to take back where the doors are shut.
+                let _ = epoll::delete(epoll, &door.listener);
+            }
+        }
     }
 
     pub(crate) fn addresses(&self) -> &[Address] {
@@ -66,15 +87,15 @@ impl Doors {
 
     fn open(&mut self, epoll: BorrowedFd<'_>) -> Result<()> {
         for (number, door) in self.doors.iter().enumerate() {
-            // Exclusive: of several shards on one listener the kernel wakes one.
-            let flags = EventFlags::IN | EventFlags::EXCLUSIVE;
-            epoll::add(epoll, &door.listener, Token::Door(number).pack(), flags)?;
+            if let Some(door) = door {
+                knock_at(epoll, number, door)?;
+            }
         }
         Ok(())
     }
 
     fn shut(&mut self, epoll: BorrowedFd<'_>) {
-        for door in &self.doors {
+        for door in self.doors.iter().flatten() {
             // Explicit: a duplicate held elsewhere would keep the registration of a closed descriptor.
             let _ = epoll::delete(epoll, &door.listener);
         }
@@ -111,12 +132,16 @@ impl Doors {
     }
 
     pub(crate) fn accepts_max(&self, door: usize) -> usize {
-        self.doors.get(door).map_or(0, |door| door.accepts_max)
+        self.door(door).map_or(0, |door| door.accepts_max)
+    }
+
+    fn door(&self, number: usize) -> Option<&Door> {
+        self.doors.get(number)?.as_ref()
     }
 
     /// Accepts one client.
     pub(crate) fn accept(&mut self, epoll: BorrowedFd<'_>, door: usize) -> Knock {
-        let Some(found) = self.doors.get(door) else { return Knock::Nobody };
+        let Some(found) = self.door(door) else { return Knock::Nobody };
         if self.shut_until.is_some() {
             return Knock::Nobody;
         }
@@ -137,7 +162,8 @@ impl Doors {
     fn shed(&mut self, epoll: BorrowedFd<'_>, door: usize) -> Knock {
         let Some(reserve) = self.reserve.take() else { return self.pause(epoll) };
         drop(reserve);
-        let shed = accept_with(self.doors[door].listener.as_fd(), SocketFlags::CLOEXEC).map(drop);
+        let Some(found) = self.door(door) else { return Knock::Nobody };
+        let shed = accept_with(found.listener.as_fd(), SocketFlags::CLOEXEC).map(drop);
         self.reserve = spare_descriptor().ok();
         match shed {
             Ok(()) if self.reserve.is_some() => Knock::Shed,
@@ -152,6 +178,13 @@ impl Doors {
         self.shut_until = Some(Instant::now() + PAUSE);
         Knock::Nobody
     }
+}
+
+/// Hears of those who knock.
+fn knock_at(epoll: BorrowedFd<'_>, number: usize, door: &Door) -> Result<()> {
+    // Exclusive: of several shards on one listener the kernel wakes one.
+    let flags = EventFlags::IN | EventFlags::EXCLUSIVE;
+    epoll::add(epoll, &door.listener, Token::Door(number).pack(), flags)
 }
 
 fn spare_descriptor() -> Result<OwnedFd> {

@@ -8,9 +8,10 @@ mod held;
 mod rng;
 
 use held::Held;
-use port::{Chunk, ChunkPool, Close, Event, LinkId, Poller, PollerStats, Why};
+use port::{Address, Chunk, ChunkPool, Close, Event, LinkId, Poller, PollerStats, Why};
 use rng::Rng;
-use std::os::fd::RawFd;
+use std::io;
+use std::os::fd::{OwnedFd, RawFd};
 use std::time::Duration;
 
 /// ECONNRESET: what a dropped link is said to have died of.
@@ -182,6 +183,14 @@ impl<P: Poller> Poller for Faulty<P> {
 
     fn stop_accepting(&mut self) {
         self.inner.stop_accepting();
+    }
+
+    fn listen(&mut self, listener: OwnedFd) -> io::Result<()> {
+        self.inner.listen(listener)
+    }
+
+    fn stop_listening(&mut self, address: &Address) {
+        self.inner.stop_listening(address);
     }
 
     fn links(&self) -> usize {

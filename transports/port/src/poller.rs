@@ -1,7 +1,8 @@
 //! What every transport is: a poller that one core calls once a tick.
 
-use crate::{Chunk, Close, Event, LinkId};
-use std::os::fd::RawFd;
+use crate::{Address, Chunk, Close, Event, LinkId};
+use std::io;
+use std::os::fd::{OwnedFd, RawFd};
 use std::time::Duration;
 
 /// Counters of one poller since its start. Plain numbers: the core copies them out.
@@ -65,6 +66,17 @@ pub trait Poller {
 
     /// Stops accepting; existing links go on.
     fn stop_accepting(&mut self);
+
+    /// Accepts on one more listening socket.
+    ///
+    /// # Errors
+    /// Where the kernel refuses, or the transport has no use for sockets.
+    fn listen(&mut self, _listener: OwnedFd) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Accepts no longer on sockets bound to this address; existing links go on.
+    fn stop_listening(&mut self, _address: &Address) {}
 
     /// How many links live.
     fn links(&self) -> usize;

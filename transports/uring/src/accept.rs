@@ -7,8 +7,8 @@ use crate::sys::{self, Completion};
 use crate::token::{Kind, pack_index};
 use io_uring::cqueue;
 use io_uring::types::Timespec;
-use port::sockets::{dress, peer_of};
-use port::{Event, LinkId};
+use port::sockets::{dress, local_address, peer_of};
+use port::{Address, Event, LinkId};
 use std::os::fd::{AsRawFd, OwnedFd};
 
 /// How long an accept rests after the process ran out of descriptors or the kernel out of memory.
@@ -95,18 +95,36 @@ impl UringPoller {
     }
 
     pub(crate) fn close_listeners(&mut self) {
-        for (index, listener) in self.listeners.iter_mut().enumerate() {
-            if listener.stopping {
-                continue;
-            }
-            listener.stopping = true;
-            listener.paused = false;
-            if listener.armed {
-                let id = LinkId { slot: index as u32, generation: 0 };
-                self.cancels.push((Kind::CancelAccept, id));
-                self.todo = true;
-            } else {
-                listener.fd = None;
+        (0..self.listeners.len()).for_each(|index| self.close_listener(index));
+    }
+
+    fn close_listener(&mut self, index: usize) {
+        let listener = &mut self.listeners[index];
+        if listener.stopping {
+            return;
+        }
+        listener.stopping = true;
+        listener.paused = false;
+        if listener.armed {
+            let id = LinkId { slot: index as u32, generation: 0 };
+            self.cancels.push((Kind::CancelAccept, id));
+            self.todo = true;
+        } else {
+            listener.fd = None;
+        }
+    }
+
+    pub(crate) fn add_listener(&mut self, fd: OwnedFd) {
+        self.listeners.push(Listener::new(fd));
+        self.todo = true;
+    }
+
+    /// Closes the listeners bound to an address.
+    pub(crate) fn remove_listener(&mut self, address: &Address) {
+        for index in 0..self.listeners.len() {
+            let bound = self.listeners[index].fd.as_ref().and_then(|fd| local_address(fd).ok());
+            if bound.as_ref() == Some(address) {
+                self.close_listener(index);
             }
         }
     }

@@ -10,9 +10,10 @@ use crate::token::{Kind, pack, unpack};
 use io_uring::opcode;
 use io_uring::types::Fd;
 use port::sockets::SocketOptions;
-use port::{Chunk, Close, Event, Lender, LinkId, Links, Poller, PollerStats, Why};
+use port::{Address, Chunk, Close, Event, Lender, LinkId, Links, Poller, PollerStats, Why};
 use std::cell::Cell;
 use std::collections::VecDeque;
+use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::time::Duration;
 
@@ -380,6 +381,15 @@ impl Poller for UringPoller {
 
     fn stop_accepting(&mut self) {
         self.close_listeners();
+    }
+
+    fn listen(&mut self, listener: OwnedFd) -> io::Result<()> {
+        self.add_listener(listener);
+        Ok(())
+    }
+
+    fn stop_listening(&mut self, address: &Address) {
+        self.remove_listener(address);
     }
 
     fn links(&self) -> usize {
