@@ -1,6 +1,9 @@
 //! Glob patterns as KEYS, SCAN, PSUBSCRIBE and CONFIG GET use them: `*`, `?`, `[a-c]`, `[^a]`, `\x`.
 //! Knows bytes alone: no key, no channel, no locale.
 
+/// Stars beyond which Redis gives up and lets nothing match; it counts several in a row as one.
+const STARS_MAX: usize = 1000;
+
 /// Does all of `text` match `pattern`? With `nocase`, ASCII letters match in either case.
 ///
 /// The rules are those of Redis, with their corners: a class that is never closed ends with the
@@ -15,11 +18,16 @@ pub fn glob_match(pattern: &[u8], text: &[u8], nocase: bool) -> bool {
     }
     let (mut at, mut read) = (0, 0);
     let mut last_star: Option<(usize, usize)> = None;
+    let mut stars = 0;
     while read < text.len() {
         if pattern.get(at) == Some(&b'*') {
+            stars += usize::from(at == 0 || pattern[at - 1] != b'*');
             at += 1;
             if at == pattern.len() {
                 return true;
+            }
+            if stars > STARS_MAX && pattern[at] != b'*' {
+                return false;
             }
             last_star = Some((at, read));
             continue;
@@ -104,6 +112,15 @@ mod tests {
     #[track_caller]
     fn check(pattern: &str, text: &str, expected: bool) {
         assert_eq!(glob_match(pattern.as_bytes(), text.as_bytes(), false), expected, "{pattern} on {text}");
+    }
+
+    #[test]
+    fn more_stars_than_redis_follows_match_nothing() {
+        let text = "a".repeat(2000);
+        check(&"*?".repeat(1000), &text, true);
+        check(&"*?".repeat(1001), &text, false);
+        check(&("*?".repeat(1000) + "*"), &text, true);
+        check(&("**?".repeat(1000) + "**"), &text, true);
     }
 
     #[test]
