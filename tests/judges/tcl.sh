@@ -103,6 +103,13 @@ for unit in "${units[@]}"; do
     printf '%s: %d passed, %d failed\n' "$unit" "$(wc -l <"$work/passed")" "$(wc -l <"$work/failed")"
     continue
   fi
+  # Many tests of the suite look at the clock: what a busy machine lost once is asked for once more.
+  if [ -s "$work/lost" ]; then
+    sed 's/^/  lost, once more: /' "$work/lost"
+    ensure_server || echo "the server was started anew before $unit"
+    run_unit "$unit"
+    compare_unit "$unit"
+  fi
   report_unit "$unit"
   passed=$((passed + $(comm -12 "$work/known" "$work/passed" | wc -l)))
   lost=$((lost + $(wc -l <"$work/lost")))
