@@ -21,7 +21,8 @@ pub enum IncrementFault {
 
 impl Store {
     /// Sets a key to a text, whatever it was before. A text that is an integer's canonical form
-    /// becomes that integer.
+    /// becomes that integer. Writes count as use at the last time given to any other call, so
+    /// [`Store::expire_slice`] once a tick keeps the access clock going.
     #[inline]
     pub fn set_text(&mut self, db: usize, key: Key<'_>, text: &[u8], expiry: Expiry) {
         let payload = canonical_int(text).map_or(Payload::Text(text), Payload::Int);

@@ -100,6 +100,16 @@ fn a_store_without_volatile_keys_is_walked_in_one_slice() {
 }
 
 #[test]
+fn passing_by_segments_is_bounded_too() {
+    let mut store = store();
+    (0..5000).for_each(|number| store.set(&number.to_string(), "v"));
+    store.set_until("the only one", "v", NOW);
+    assert!(!store.expire_slice(NOW, 10).finished);
+    while !store.expire_slice(NOW, 10).finished {}
+    assert_eq!((store.volatile(0), store.counters().expired), (0, 1));
+}
+
+#[test]
 fn removals_are_logged_while_they_are_watched() {
     let mut store = store();
     store.set_until("a", "v", NOW);

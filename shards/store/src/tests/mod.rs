@@ -48,6 +48,13 @@ impl Store {
     }
 }
 
+#[test]
+fn stores_and_detached_values_may_go_to_another_thread() {
+    fn goes<T: Send>() {}
+    goes::<Store>();
+    goes::<crate::Detached>();
+}
+
 /// A small generator, so that tests repeat.
 struct Random(u64);
 

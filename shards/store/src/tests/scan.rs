@@ -126,3 +126,12 @@ fn expired_keys_are_removed_by_a_scan_not_seen() {
     assert_eq!((store.len(0), store.volatile(0), store.counters().expired), (500, 500, 500));
     store.check();
 }
+
+#[test]
+fn a_call_is_bounded_though_it_finds_nothing() {
+    let mut store = store();
+    (0..2000).for_each(|number| store.set_until(&name(number), "v", NOW));
+    let cursor = store.scan(0, 0, 1, NOW, &mut |_, _| unreachable!("all have expired"));
+    assert!(cursor > 0);
+    assert!((1..=120).contains(&store.counters().expired), "ten buckets: {:?}", store.counters());
+}
