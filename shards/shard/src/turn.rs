@@ -158,6 +158,8 @@ impl Shard {
             if let Some((conn, session)) = self.sessions.at(self.cron.idle_slot) {
                 let idle = self.now.ms() - session.state.active_ms > timeout_ms;
                 if idle && session.waiting() == 0 && session.hold == Hold::None {
+                    // What comes until the house has closed it is not run.
+                    session.state.closing = true;
                     out.close(conn, true);
                 }
             }
