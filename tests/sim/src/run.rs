@@ -54,7 +54,8 @@ pub fn hush_panics() {
     }));
 }
 
-fn catalog() -> &'static Catalog {
+/// All commands, made once.
+pub(crate) fn catalog() -> &'static Catalog {
     static CATALOG: OnceLock<Catalog> = OnceLock::new();
     CATALOG.get_or_init(|| Catalog::new(&commands::all()))
 }

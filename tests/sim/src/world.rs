@@ -151,8 +151,8 @@ impl World {
         unreachable!("the draw is below the sum")
     }
 
-    /// One room of one core.
-    pub(crate) fn advance(&mut self, node: usize) -> Verdict {
+    /// One room of one core; what it has to tell clients stays with it.
+    pub(crate) fn enter_room(&mut self, node: usize) {
         let now = self.now();
         let mut scene = Scene {
             plan: &self.plan,
@@ -164,6 +164,11 @@ impl World {
         };
         self.nodes[node].wires.instant = Instant { step: self.step, ms: now.ms() };
         self.nodes[node].advance(&mut scene);
+    }
+
+    /// One room of one core, and what it has to tell clients.
+    pub(crate) fn advance(&mut self, node: usize) -> Verdict {
+        self.enter_room(node);
         if self.nodes[node].news.is_empty() {
             return Ok(());
         }
