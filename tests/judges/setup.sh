@@ -19,7 +19,7 @@ trap cleanup EXIT
 
 install_debian() {
   local packages=(redis-server redis-tools tcl valgrind strace python3-venv socat iproute2 curl
-    prometheus procps util-linux dpkg-dev xz-utils patch ca-certificates gcc libc6-dev)
+    prometheus procps util-linux dpkg-dev xz-utils patch ca-certificates gcc libc6-dev make)
   local missing=() package
   for package in "${packages[@]}"; do
     dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q '^install ok installed$' || missing+=("$package")
