@@ -154,7 +154,7 @@ impl Wires {
 
     /// Submits what this tick's replies have filled.
     pub(crate) fn submit(&mut self) {
-        for id in std::mem::take(&mut self.dirty) {
+        for id in self.dirty.drain(..) {
             let Some(conn) = self.conns.find(link_id(id)) else { continue };
             conn.dirty = false;
             if let Some(chunk) = conn.open.take() {

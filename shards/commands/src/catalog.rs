@@ -39,20 +39,39 @@ impl Entry {
 /// All commands, with an index by name.
 pub struct Catalog {
     entries: Vec<Entry>,
-    /// Open addressing over the first eight letters; 0 is empty, else number + 1.
-    index: Vec<u16>,
+    /// Open addressing.
+    index: Box<[Slot; INDEX]>,
     listed: usize,
 }
 
 const INDEX: usize = 2048;
 
-/// The first eight letters of a name, in capitals, and its length, mixed.
+/// A place in the index by name.
+#[derive(Clone, Copy, Default)]
+struct Slot {
+    /// Letters of the name.
+    word: u64,
+    /// 0: empty; else the command's number + 1.
+    place: u16,
+    /// Bytes of the name.
+    length: u8,
+    /// `word` has all of the name, and nothing but letters: no further comparison is needed.
+    whole: bool,
+}
+
+/// Eight letters of a name, in capitals: all of a name of up to eight, by overlapping loads, and a
+/// place in the index mixed from them and the length.
 #[inline]
 fn mix(name: &[u8]) -> (u64, usize) {
-    let mut word = [0u8; 8];
-    let take = name.len().min(8);
-    word[..take].copy_from_slice(&name[..take]);
-    let word = u64::from_le_bytes(word) & 0xDFDF_DFDF_DFDF_DFDF;
+    let four = |at: usize| name[at..].first_chunk::<4>().map_or(0, |bytes| u64::from(u32::from_le_bytes(*bytes)));
+    let word = match name.len() {
+        0 => 0,
+        length @ 1..=3 => {
+            u64::from(name[0]) | u64::from(name[length / 2]) << 8 | u64::from(name[length - 1]) << 16
+        }
+        length => four(0) | four((length - 4).min(4)) << 32,
+    };
+    let word = word & 0xDFDF_DFDF_DFDF_DFDF;
     let mixed = (word ^ name.len() as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (word, (mixed >> 53) as usize)
 }
@@ -63,7 +82,7 @@ impl Catalog {
     /// # Panics
     /// Where two commands have one name or there are too many: a mistake of ours.
     pub fn new(commands: &[&'static Command]) -> Catalog {
-        let mut catalog = Catalog { entries: Vec::new(), index: vec![0; INDEX], listed: commands.len() };
+        let mut catalog = Catalog { entries: Vec::new(), index: Box::new([Slot::default(); INDEX]), listed: commands.len() };
         for command in commands {
             let number = catalog.add(command, command.name.to_ascii_lowercase());
             catalog.enter(number);
@@ -100,27 +119,34 @@ impl Catalog {
 
     fn enter(&mut self, number: u16) {
         let name = self.entries[number as usize].command.name;
-        let (_, mut at) = mix(name.as_bytes());
-        while self.index[at] != 0 {
-            let other = self.entries[self.index[at] as usize - 1].command.name;
+        let (word, mut at) = mix(name.as_bytes());
+        while self.index[at].place != 0 {
+            let other = self.entries[self.index[at].place as usize - 1].command.name;
             assert!(other != name, "two commands named {name}");
             at = (at + 1) % INDEX;
         }
-        self.index[at] = number + 1;
+        let length = u8::try_from(name.len()).expect("a name is short");
+        let whole = name.len() <= 8 && name.bytes().all(|byte| byte.is_ascii_uppercase());
+        self.index[at] = Slot { word, place: number + 1, length, whole };
     }
 
     /// The command of that name, in any case.
     #[inline]
     pub fn find(&self, name: &[u8]) -> Option<&Entry> {
-        let (_, mut at) = mix(name);
-        while self.index[at] != 0 {
-            let entry = &self.entries[self.index[at] as usize - 1];
-            if entry.command.name.as_bytes().eq_ignore_ascii_case(name) {
-                return Some(entry);
+        let (word, mut at) = mix(name);
+        loop {
+            let slot = &self.index[at % INDEX];
+            if slot.place == 0 {
+                return None;
             }
-            at = (at + 1) % INDEX;
+            if slot.word == word && slot.length as usize == name.len() {
+                let entry = &self.entries[slot.place as usize - 1];
+                if slot.whole || entry.command.name.as_bytes().eq_ignore_ascii_case(name) {
+                    return Some(entry);
+                }
+            }
+            at += 1;
         }
-        None
     }
 
     /// The subcommand of that name, in any case.

@@ -18,7 +18,6 @@ pub(super) static SET: Command = Command::new("SET", Group::String, Run::Local(s
         "1.0.0",
         "Sets the string value of a key, ignoring its type. The key is created if it doesn't exist.",
     )
-    .deprecated("2.6.12", "`SET` with the `PX` argument")
     .arguments(&[
         Argument::key(),
         Argument::new("value", ArgumentKind::String),
@@ -70,6 +69,7 @@ pub(super) static PSETEX: Command = Command::new("PSETEX", Group::String, Run::L
         "2.6.0",
         "Sets both string value and expiration time in milliseconds of a key. The key is created if it doesn't exist.",
     )
+    .deprecated("2.6.12", "`SET` with the `PX` argument")
     .arguments(&[
         Argument::key(),
         Argument::new("milliseconds", ArgumentKind::Integer),
