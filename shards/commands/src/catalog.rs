@@ -63,7 +63,8 @@ struct Slot {
 /// place in the index mixed from them and the length.
 #[inline]
 fn mix(name: &[u8]) -> (u64, usize) {
-    let four = |at: usize| name[at..].first_chunk::<4>().map_or(0, |bytes| u64::from(u32::from_le_bytes(*bytes)));
+    let four =
+        |at: usize| name[at..].first_chunk::<4>().map_or(0, |bytes| u64::from(u32::from_le_bytes(*bytes)));
     let word = match name.len() {
         0 => 0,
         length @ 1..=3 => {
@@ -82,7 +83,11 @@ impl Catalog {
     /// # Panics
     /// Where two commands have one name or there are too many: a mistake of ours.
     pub fn new(commands: &[&'static Command]) -> Catalog {
-        let mut catalog = Catalog { entries: Vec::new(), index: Box::new([Slot::default(); INDEX]), listed: commands.len() };
+        let mut catalog = Catalog {
+            entries: Vec::new(),
+            index: Box::new([Slot::default(); INDEX]),
+            listed: commands.len(),
+        };
         for command in commands {
             let number = catalog.add(command, command.name.to_ascii_lowercase());
             catalog.enter(number);
