@@ -1,6 +1,7 @@
 //! The load: redis-benchmark pinned to core 1, its CSV read back.
 //! It knows workloads by name, not which server answers.
 
+use crate::peer;
 use std::process::{Command, Stdio};
 
 /// Keys are drawn from this many; values are 16 bytes.
@@ -59,13 +60,17 @@ impl Workload {
 }
 
 fn benchmark(port: u16, test: &str, pipeline: u32, requests: u64) -> Result<Run, String> {
-    let output = Command::new("taskset")
-        .args(["-c", "1", "redis-benchmark", "-h", "127.0.0.1", "--csv", "-c", "50", "-d", "16"])
+    let child = Command::new("setsid")
+        .args(["taskset", "-c", "1", "redis-benchmark", "-h", "127.0.0.1", "--csv", "-c", "50", "-d", "16"])
         .args(["-p", &port.to_string(), "-P", &pipeline.to_string(), "-t", test])
         .args(["-n", &requests.to_string(), "-r", &KEYSPACE.to_string()])
         .stdin(Stdio::null())
-        .output()
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
         .map_err(|error| format!("redis-benchmark does not start: {error}"))?;
+    peer::raise_priority(child.id());
+    let output = child.wait_with_output().map_err(|error| format!("redis-benchmark: {error}"))?;
     let text = String::from_utf8_lossy(&output.stdout);
     parse(&text, requests).ok_or_else(|| {
         format!("redis-benchmark {test} said {text:?} {:?}", String::from_utf8_lossy(&output.stderr))

@@ -79,10 +79,15 @@ impl Peer {
             .map_err(|error| format!("{}: {error}", self.name))?;
         let server = Server { child, port, folder };
         server.wait_until_it_answers().map_err(|error| format!("{}: {error}", self.name))?;
-        // Best effort: only root may raise a group's share.
-        let _ = fs::write(format!("/proc/{}/autogroup", server.child.id()), "-20");
+        raise_priority(server.child.id());
         Ok(server)
     }
+}
+
+/// Raises the share of the scheduling group that a process leads, so that others on the machine disturb a
+/// figure less. Best effort: only root may.
+pub(crate) fn raise_priority(process: u32) {
+    let _ = fs::write(format!("/proc/{process}/autogroup"), "-20");
 }
 
 /// A running server; dropped, it is killed and its folder removed.
