@@ -321,6 +321,7 @@ impl Shard {
             && self.home.is_empty()
             && self.remote.is_empty()
             && self.timers.is_empty()
+            && self.paused.is_empty()
             && self.resume.is_empty()
     }
 }

@@ -38,6 +38,8 @@ pub enum Bug {
     SecondHopSkipped,
     /// Runs that were set aside stay there.
     ParkedForever,
+    /// A core may sleep while runs that were set aside wait for another core.
+    SleepsOnParked,
     /// A run that was set aside begins anew.
     RunRepeats,
     /// A reply that outgrows its run loses what was there.
@@ -67,6 +69,7 @@ impl Bug {
         Bug::SourceStays,
         Bug::SecondHopSkipped,
         Bug::ParkedForever,
+        Bug::SleepsOnParked,
         Bug::RunRepeats,
         Bug::LargeReplyLosesHead,
         Bug::TimelessHop,

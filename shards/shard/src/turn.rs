@@ -2,6 +2,7 @@
 
 use crate::actor::Shard;
 use crate::outbox::{Now, Outbox};
+use crate::planted::Bug;
 use crate::rates::Rates;
 use crate::session::Hold;
 use telemetry::Block;
@@ -222,7 +223,7 @@ impl Shard {
             || self.outgoing_len > 0
             || self.home.has_staged()
             || !self.remote.queue.is_empty()
-            || !self.parked.is_empty()
+            || !self.parked.is_empty() && !self.planted(Bug::SleepsOnParked)
             || self.remote.is_waiting()
             || self.cron.reclaiming
     }

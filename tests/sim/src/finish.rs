@@ -3,7 +3,7 @@
 
 use crate::client::{Client, Part};
 use crate::linear::{self, Found};
-use crate::node::Room;
+use crate::node::{Node, Room};
 use crate::plan::Theme;
 use crate::request::{Expect, Request};
 use crate::world::{Verdict, World};
@@ -19,10 +19,8 @@ impl World {
         if self.plan.leaves {
             return self.leave();
         }
-        self.settle_down("answers", |world| {
-            let answered = world.clients.iter().all(|client| client.conn.is_none() || client.is_satisfied());
-            answered && world.nodes.iter_mut().all(|node| node.is_quiet() && !node.wires.has_orphans())
-        })?;
+        self.answer_all()?;
+        self.wait_for_quiet()?;
         let unknown = match self.plan.theme {
             Theme::Linear => self.look_at_history()?,
             Theme::Invariants => {
@@ -38,12 +36,37 @@ impl World {
         for client in 0..self.clients.len() {
             self.hang_up(client);
         }
-        self.settle_down("everything returned", |world| {
-            let quiet = world.nodes.iter_mut().all(|node| node.is_quiet() && node.wires.links() == 0);
-            quiet && world.nodes.iter_mut().all(|node| node.shard.store_mut().bytes().used() == 0)
+        self.settle_down("all memory free", |world| {
+            let free =
+                |node: &mut Node| node.wires.links() == 0 && node.shard.store_mut().bytes().used() == 0;
+            world.nodes.iter_mut().all(free)
         })?;
+        self.wait_for_quiet()?;
         self.check_emptiness()?;
         Ok(unknown)
+    }
+
+    /// All clients wait for their answers, which must come without anything else happening.
+    pub(crate) fn lull(&mut self) -> Verdict {
+        self.calm = true;
+        self.answer_all()?;
+        self.calm = false;
+        Ok(())
+    }
+
+    fn answer_all(&mut self) -> Verdict {
+        self.settle_down("answers", |world| {
+            let answered = world.clients.iter().all(|client| client.conn.is_none() || client.is_satisfied());
+            answered && !world.nodes.iter().any(|node| node.wires.has_orphans())
+        })
+    }
+
+    /// Seals that nobody has met may lie in a core that sleeps; once awake it must put everything away.
+    fn wait_for_quiet(&mut self) -> Verdict {
+        self.awake = true;
+        self.settle_down("everything returned", |world| world.nodes.iter_mut().all(Node::is_quiet))?;
+        self.awake = false;
+        Ok(())
     }
 
     /// The house closes: clients get what is away, and the end.
@@ -57,9 +80,8 @@ impl World {
             client.last = true;
         }
         self.plan.kills = true;
-        self.settle_down("the last goes", |world| {
-            world.nodes.iter_mut().all(|node| node.is_quiet() && node.wires.links() == 0)
-        })?;
+        self.settle_down("the last goes", |world| world.nodes.iter().all(|node| node.wires.links() == 0))?;
+        self.wait_for_quiet()?;
         self.check_owners()?;
         if self.plan.theme == Theme::Linear { self.look_for_order() } else { Ok(false) }
     }
@@ -214,6 +236,9 @@ impl World {
         for (index, node) in self.nodes.iter_mut().enumerate() {
             let quiet = node.is_quiet();
             let (links, bytes) = (node.wires.links(), node.shard.store_mut().bytes());
+            if quiet && links == 0 && bytes.used() == 0 {
+                continue;
+            }
             text += &format!("\n    shard {index}: quiet {quiet}, {links} links, {bytes:?}");
         }
         text

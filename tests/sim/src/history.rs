@@ -31,15 +31,26 @@ pub(crate) struct Moment {
     pub now_ms: i64,
 }
 
+/// A name for the key at a place; keys are mostly on different shards.
+fn name(place: usize, tagged: bool, plan: &Plan, random: &mut Random) -> String {
+    if tagged && random.one_in(2) {
+        return format!("{{tag}}{}", random.below(10_000));
+    }
+    let shard = if random.percent(70) { place } else { random.below(place + 1) };
+    let shard = (shard % usize::from(plan.shards)) as u16;
+    loop {
+        let name = format!("h{}", random.below(10_000));
+        if spec::owner_of(spec::slot_of(name.as_bytes()), plan.shards) == shard {
+            return name;
+        }
+    }
+}
+
 impl History {
     pub(crate) fn new(plan: &Plan, random: &mut Random) -> History {
         let count = random.within(2, 5);
         let tagged = random.one_in(3);
-        let keys = (0..count).map(|_| {
-            let name = random.below(10_000);
-            if tagged && random.one_in(2) { format!("{{tag}}{name}") } else { format!("h{name}") }
-        });
-        let mut keys: Vec<String> = keys.collect();
+        let mut keys: Vec<String> = (0..count).map(|place| name(place, tagged, plan, random)).collect();
         keys.sort();
         keys.dedup();
         History {
@@ -48,7 +59,7 @@ impl History {
             serial: 0,
             taste: random.below(6),
             expiry: plan.expiry,
-            big: random.one_in(4),
+            big: random.one_in(3),
         }
     }
 
@@ -78,10 +89,11 @@ impl History {
             (3, 0..=9) => Act::Get(self.key(random)),
             (3, 10..=13) => Act::MSet((0..self.keys.len()).map(|key| (key, self.text(random))).collect()),
             (3, _) => self.moving(random),
+            (4, 0..=14) => self.several(random),
             (0, 0..=11) | (_, 0..=4) => self.single(random),
             (1, 5..=13) | (_, 5..=9) => self.several(random),
             (2, 10..=15) | (_, 10..=13) => self.moving(random),
-            (_, 14..=15) if self.expiry => self.expiring(moment.now_ms, random),
+            (_, 15) if self.expiry => self.expiring(moment.now_ms, random),
             (_, 16) if random.one_in(3) => {
                 random.pick(&[Act::FlushAll, Act::FlushDb, Act::SwapDb, Act::FlushDb]).clone()
             }

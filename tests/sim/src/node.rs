@@ -46,6 +46,8 @@ pub(crate) struct Node {
     pub dialling: VecDeque<usize>,
     pub news: Vec<News>,
     jobs: Vec<(u64, Option<Ticket>)>,
+    /// The tick found something to do.
+    useful: bool,
 }
 
 /// A core's surroundings in a step.
@@ -57,6 +59,8 @@ pub(crate) struct Scene<'a> {
     pub now: Now,
     /// Everything that can be done is done: no skipping, no dawdling.
     pub calm: bool,
+    /// Who has nothing to do sleeps.
+    pub sleeps: bool,
 }
 
 impl Node {
@@ -71,11 +75,15 @@ impl Node {
             dialling: VecDeque::new(),
             news: Vec::new(),
             jobs: Vec::new(),
+            useful: true,
         }
     }
 
     /// Goes through one room.
     pub(crate) fn advance(&mut self, scene: &mut Scene<'_>) {
+        if self.room == Room::Idle && scene.sleeps && self.may_sleep(scene) {
+            return;
+        }
         let rings = self.inboxes.len();
         self.room = match self.room {
             Room::Idle => {
@@ -133,13 +141,14 @@ impl Node {
             }
             Room::Publish(to) if to < self.wires.senders.len() => {
                 if let Some(sender) = &mut self.wires.senders[to] {
-                    sender.publish();
+                    self.useful |= sender.publish() > 0;
                 }
                 Room::Publish(to + 1)
             }
             Room::Publish(_) => Room::Published,
             Room::Published => {
                 self.shard.published();
+                self.useful |= self.shard.ran() > 0;
                 self.shard.took(1_000);
                 let delay = if scene.calm { 0 } else { scene.random.within(0, 60) as u64 };
                 self.jobs.extend(self.wires.jobs.drain(..).map(|ticket| (scene.step + delay, ticket)));
@@ -163,6 +172,19 @@ impl Node {
             && self.wires.senders.iter().flatten().all(|sender| sender.staged() == 0)
     }
 
+    /// The last tick did nothing, nothing has come, and the shard does not mind: who has to be woken for
+    /// what is still to be done is told by the shard alone.
+    fn may_sleep(&mut self, scene: &Scene<'_>) -> bool {
+        let came = !self.dialling.is_empty()
+            || !self.wires.chokes.is_empty()
+            || self.jobs.iter().any(|(due, _)| *due <= scene.step)
+            || self.wires.has_news()
+            || self.inboxes.iter_mut().any(|inbox| inbox.visible() > 0);
+        let due = self.shard.deadline().is_some_and(|due| due <= scene.now.ms());
+        let useful = std::mem::take(&mut self.useful);
+        !useful && !came && !due && !self.shard.is_restless()
+    }
+
     fn end_jobs(&mut self, scene: &mut Scene<'_>) {
         let due = |job: &(u64, Option<Ticket>)| job.0 <= scene.step;
         while let Some(place) = self.jobs.iter().position(due) {
@@ -175,6 +197,7 @@ impl Node {
     fn drain(&mut self, ring: usize, most: usize, scene: &mut Scene<'_>) {
         for _ in 0..most {
             let Some(parcel) = self.inboxes[ring].pop() else { break };
+            self.useful = true;
             let index = self.shard.index();
             scene.trace.note(|| format!("shard {index}: takes {}", brief(&parcel)));
             self.shard.deliver(self.now, parcel, &mut self.wires);
@@ -213,6 +236,7 @@ impl Node {
             let bytes: Vec<u8> = link.up.drain(..count).collect();
             link.fed += count;
             self.news.extend(link.client.map(|client| News::Fed(client, link.fed)));
+            self.useful = true;
             self.shard.feed(self.now, conn, &bytes, &mut self.wires);
         }
         let Some(link) = self.wires.at(slot) else { return };

@@ -63,6 +63,10 @@ pub(crate) struct Plan {
     pub leaves: bool,
     /// Cores dawdle between staging and saying that they have published.
     pub lingers: bool,
+    /// Cores sleep when their shards let them.
+    pub sleeps: bool,
+    /// Clients fall silent once in so many steps, until all is answered; 0: never.
+    pub lull: usize,
     /// Values of many kilobytes.
     pub heavy: bool,
     /// Keys get times to live.
@@ -107,7 +111,9 @@ impl Plan {
             timeout: random.one_in(12),
             half_close: *random.pick(&[0, 0, 60]),
             leaves: random.one_in(8),
-            lingers: random.one_in(3),
+            lingers: random.one_in(2),
+            sleeps: random.one_in(2),
+            lull: *random.pick(&[0, 60, 200, 500]),
             heavy: random.one_in(12),
             expiry: random.one_in(2),
             jump_ms: *random.pick(&[1, 5, 40, 40, 300]),

@@ -131,6 +131,14 @@ impl Wires {
         self.slots.iter().filter(|(_, link)| link.is_some()).count()
     }
 
+    /// A link has something for its shard.
+    pub(crate) fn has_news(&self) -> bool {
+        let has = |link: &Link| {
+            !link.up.is_empty() && !link.throttled || link.ended || link.closing.is_some() || link.is_orphan()
+        };
+        self.slots.iter().any(|(_, link)| link.as_ref().is_some_and(has))
+    }
+
     /// A client has gone, and its link is still there.
     pub(crate) fn has_orphans(&self) -> bool {
         self.slots.iter().any(|(_, link)| link.as_ref().is_some_and(Link::is_orphan))

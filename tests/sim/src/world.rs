@@ -41,6 +41,8 @@ pub(crate) struct World {
     pub writer: usize,
     /// No time for faults: the end is looked at.
     pub calm: bool,
+    /// Nobody sleeps: what was left lying because it is in nobody's way is put away.
+    pub awake: bool,
     /// Grows with every reply and every connection that ends.
     pub progress: u64,
 }
@@ -73,6 +75,7 @@ impl World {
             processes: 0,
             writer: 0,
             calm: false,
+            awake: false,
             progress: 0,
         }
     }
@@ -106,6 +109,9 @@ impl World {
         }
         for _ in 0..self.plan.steps {
             self.one_step()?;
+            if self.plan.lull > 0 && self.random.one_in(self.plan.lull) {
+                self.lull()?;
+            }
         }
         Ok(())
     }
@@ -121,7 +127,8 @@ impl World {
                 let mut node = self.draw_node();
                 // The board's promise is about what others see in these rooms.
                 let staged = |node: usize, world: &World| {
-                    matches!(world.nodes[node].room, Room::Publish(_) | Room::Published)
+                    let room = world.nodes[node].room;
+                    matches!(room, Room::DrainAll(_) | Room::Order | Room::Publish(_) | Room::Published)
                 };
                 if self.plan.lingers && staged(node, self) && !self.random.one_in(4) {
                     node = self.draw_node();
@@ -161,6 +168,7 @@ impl World {
             step: self.step,
             now,
             calm: self.calm,
+            sleeps: self.plan.sleeps && !self.awake,
         };
         self.nodes[node].wires.instant = Instant { step: self.step, ms: now.ms() };
         self.nodes[node].advance(&mut scene);
