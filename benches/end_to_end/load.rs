@@ -2,7 +2,6 @@
 //! It knows workloads by name, not which server answers.
 
 use crate::peer;
-use std::process::{Command, Stdio};
 
 /// Keys are drawn from this many; values are 16 bytes.
 const KEYSPACE: u64 = 100_000;
@@ -60,17 +59,12 @@ impl Workload {
 }
 
 fn benchmark(port: u16, test: &str, pipeline: u32, requests: u64) -> Result<Run, String> {
-    let child = Command::new("setsid")
-        .args(["taskset", "-c", "1", "redis-benchmark", "-h", "127.0.0.1", "--csv", "-c", "50", "-d", "16"])
+    let output = peer::on_core(1, "redis-benchmark".as_ref())
+        .args(["-h", "127.0.0.1", "--csv", "-c", "50", "-d", "16"])
         .args(["-p", &port.to_string(), "-P", &pipeline.to_string(), "-t", test])
         .args(["-n", &requests.to_string(), "-r", &KEYSPACE.to_string()])
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
+        .output()
         .map_err(|error| format!("redis-benchmark does not start: {error}"))?;
-    peer::raise_priority(child.id());
-    let output = child.wait_with_output().map_err(|error| format!("redis-benchmark: {error}"))?;
     let text = String::from_utf8_lossy(&output.stdout);
     parse(&text, requests).ok_or_else(|| {
         format!("redis-benchmark {test} said {text:?} {:?}", String::from_utf8_lossy(&output.stderr))

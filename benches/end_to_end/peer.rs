@@ -67,27 +67,28 @@ impl Peer {
         let fill = |argument: &String| {
             argument.replace("{port}", &port.to_string()).replace("{dir}", &folder.to_string_lossy())
         };
-        // A session of its own gives the server its own scheduling group, apart from the caller's.
-        let child = Command::new("setsid")
-            .args(["taskset", "-c", "0"])
-            .arg(&self.program)
+        let child = on_core(0, &self.program)
             .args(self.arguments.iter().map(fill))
-            .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .map_err(|error| format!("{}: {error}", self.name))?;
         let server = Server { child, port, folder };
         server.wait_until_it_answers().map_err(|error| format!("{}: {error}", self.name))?;
-        raise_priority(server.child.id());
         Ok(server)
     }
 }
 
-/// Raises the share of the scheduling group that a process leads, so that others on the machine disturb a
-/// figure less. Best effort: only root may.
-pub(crate) fn raise_priority(process: u32) {
-    let _ = fs::write(format!("/proc/{process}/autogroup"), "-20");
+/// A program pinned to a core, in a session and so a scheduling group of its own, whose share is raised so
+/// that others on the machine disturb a figure less. Best effort: only root may raise it.
+pub(crate) fn on_core(core: usize, program: &Path) -> Command {
+    let mut command = Command::new("setsid");
+    command
+        .args(["sh", "-c", "echo -20 2>/dev/null >/proc/self/autogroup; exec taskset -c \"$@\"", "sh"])
+        .arg(core.to_string())
+        .arg(program)
+        .stdin(Stdio::null());
+    command
 }
 
 /// A running server; dropped, it is killed and its folder removed.
