@@ -20,6 +20,8 @@ pub(crate) struct History {
     expiry: bool,
     /// Values that outgrow the room a run brings for its reply.
     big: bool,
+    /// Only what locks the whole keyspace makes others wait.
+    alone: bool,
 }
 
 /// When and by whom a request is made.
@@ -59,7 +61,8 @@ impl History {
             serial: 0,
             taste: random.below(6),
             expiry: plan.expiry,
-            big: random.one_in(3),
+            big: random.one_in(if plan.shards == 1 { 2 } else { 3 }),
+            alone: plan.shards == 1,
         }
     }
 
@@ -67,7 +70,7 @@ impl History {
         self.serial += 1;
         match random.below(8) {
             0..=3 if self.big => {
-                Text::from(&format!("{}{}", self.serial, "y".repeat(random.within(300, 1_400))))
+                Text::from(&format!("{}{}", self.serial, "y".repeat(random.within(300, 2_500))))
             }
             0 => Text::from(&format!("{}{}", self.serial, "x".repeat(random.within(60, 1_400)))),
             1..=3 => Text::from(&self.serial.to_string()),
@@ -94,7 +97,7 @@ impl History {
             (1, 5..=13) | (_, 5..=9) => self.several(random),
             (2, 10..=15) | (_, 10..=13) => self.moving(random),
             (_, 15) if self.expiry => self.expiring(moment.now_ms, random),
-            (_, 16) if random.one_in(3) => {
+            (_, 16) if self.alone || random.one_in(3) => {
                 random.pick(&[Act::FlushAll, Act::FlushDb, Act::SwapDb, Act::FlushDb]).clone()
             }
             (_, 17..=19) => Act::MGet((0..self.keys.len()).collect()),

@@ -109,12 +109,7 @@ impl Node {
             }
             Room::DrainAll(_) => Room::Order,
             Room::Order => {
-                if scene.plan.house_bug == Some(HouseBug::SettledAfterDrain) {
-                    self.settled = self.shard.settled();
-                }
-                let settled = self.settled;
-                scene.trace.note(|| format!("shard {}: orders below {settled}", self.shard.index()));
-                self.shard.order(self.settled, &mut self.wires);
+                self.order(scene);
                 Room::Harvest
             }
             Room::Harvest => {
@@ -122,14 +117,7 @@ impl Node {
                 Room::Turn
             }
             Room::Turn => {
-                self.shard.turn(self.now, &mut self.wires);
-                let mut chokes = std::mem::take(&mut self.wires.chokes);
-                if scene.plan.house_bug == Some(HouseBug::ChokesBackwards) {
-                    chokes.reverse();
-                }
-                for (conn, stuck, bytes) in chokes {
-                    self.shard.choke(conn, stuck, bytes);
-                }
+                self.turn(scene);
                 Room::Stage
             }
             Room::Stage => {
@@ -155,6 +143,26 @@ impl Node {
                 Room::Idle
             }
         };
+    }
+
+    fn order(&mut self, scene: &mut Scene<'_>) {
+        if scene.plan.house_bug == Some(HouseBug::SettledAfterDrain) {
+            self.settled = self.shard.settled();
+        }
+        let settled = self.settled;
+        scene.trace.note(|| format!("shard {}: orders below {settled}", self.shard.index()));
+        self.shard.order(self.settled, &mut self.wires);
+    }
+
+    fn turn(&mut self, scene: &Scene<'_>) {
+        self.shard.turn(self.now, &mut self.wires);
+        let mut chokes = std::mem::take(&mut self.wires.chokes);
+        if scene.plan.house_bug == Some(HouseBug::ChokesBackwards) {
+            chokes.reverse();
+        }
+        for (conn, stuck, bytes) in chokes {
+            self.shard.choke(conn, stuck, bytes);
+        }
     }
 
     /// The oldest time that what runs here may take for now.
