@@ -176,6 +176,8 @@ impl Node {
             && self.jobs.is_empty()
             && self.wires.jobs.is_empty()
             && self.dialling.is_empty()
+            && self.wires.chokes.is_empty()
+            && !self.wires.has_news()
             && self.inboxes.iter_mut().all(|inbox| inbox.visible() == 0)
             && self.wires.senders.iter().flatten().all(|sender| sender.staged() == 0)
     }
