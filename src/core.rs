@@ -361,7 +361,8 @@ impl Core {
     }
 
     fn tell_chokes(&mut self) {
-        while let Some((conn, stuck, bytes)) = self.wires.chokes.pop() {
+        // In the order they came: the last word on a connection holds.
+        for (conn, stuck, bytes) in std::mem::take(&mut self.wires.chokes) {
             self.shard.choke(conn, stuck, bytes);
         }
     }

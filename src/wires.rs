@@ -295,5 +295,6 @@ pub(crate) fn peer_of(peer: &port::Peer) -> shard::Peer {
 /// Events of one poller, reused from tick to tick.
 pub(crate) type Events = Vec<Event>;
 
-/// Parcels taken from one peer in one tick at most.
-pub(crate) const PARCELS_PER_PEER: usize = 256;
+/// Parcels taken from one peer in one drain at most: as many as a ring holds, so that a drain takes all
+/// that was visible when it began. The order of transactions stands on that.
+pub(crate) const PARCELS_PER_PEER: usize = 1024;
