@@ -74,6 +74,8 @@ pub struct Shard {
     /// Frames parsed ahead; reused from batch to batch.
     pub(crate) batch: Batch,
     pub(crate) base: Option<Snapshot>,
+    /// Bytes of clients: input not yet run, replies not yet taken by the wire.
+    pub(crate) held_bytes: usize,
     pub(crate) pause: Option<(i64, PauseMode)>,
     /// Sessions that CLIENT PAUSE holds.
     pub(crate) paused: VecDeque<ConnId>,
@@ -132,6 +134,7 @@ impl Shard {
             away_reply: Vec::with_capacity(4 * 1024),
             batch: Batch::default(),
             base: None,
+            held_bytes: 0,
             pause: None,
             paused: VecDeque::new(),
             resume: VecDeque::new(),
@@ -193,6 +196,7 @@ impl Shard {
     /// A client has gone. Answers that are still away find nobody.
     pub fn close(&mut self, conn: ConnId) {
         if let Some(session) = self.sessions.remove(conn) {
+            self.held_bytes -= session.state.query_bytes + session.state.output_bytes;
             if session.waiting() > 0 {
                 self.marks.lost_client_with_answers_away += 1;
             }
@@ -219,6 +223,7 @@ impl Shard {
     pub fn choke(&mut self, conn: ConnId, stuck: bool, output_bytes: usize) {
         if let Some(session) = self.sessions.find(conn) {
             session.choked = stuck;
+            self.held_bytes = self.held_bytes + output_bytes - session.state.output_bytes;
             session.state.output_bytes = output_bytes;
             if !stuck && session.hold == Hold::Choked {
                 session.hold = Hold::None;

@@ -5,7 +5,7 @@ use crate::actor::Shard;
 use crate::outbox::Outbox;
 use crate::parcel::{ConnId, Ticket};
 use crate::session::{Hold, Session};
-use commands::{After, Args, Caller, Check, Ctx, Home, HomeFn, Key, LocalFn, Run};
+use commands::{After, Args, Caller, Check, Ctx, Home, HomeFn, Job, Key, LocalFn, Run};
 use resp::Reply;
 
 impl Shard {
@@ -130,6 +130,9 @@ impl Shard {
             After::Work(job) => {
                 self.reply.truncate(before);
                 let ticket = self.ticket(conn, session, out);
+                if matches!(job, Job::Shutdown { .. }) {
+                    session.hold = Hold::End;
+                }
                 out.order(job, Some(ticket));
                 false
             }

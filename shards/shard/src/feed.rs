@@ -86,6 +86,7 @@ impl Shard {
     pub(crate) fn settle<O: Outbox>(&mut self, conn: ConnId, mut session: Box<Session>, out: &mut O) {
         self.hand_out(conn, &mut session, out);
         let backlog = session.backlog();
+        self.held_bytes = self.held_bytes + backlog - session.state.query_bytes;
         session.state.query_bytes = backlog;
         session.state.held = session.hold != Hold::None;
         if backlog > self.settings.live.client_query_buffer_limit as usize {
@@ -185,11 +186,11 @@ impl Shard {
     fn parse(&mut self, session: &mut Session, bytes: &[u8], at: &mut usize, batch: &mut Batch) -> Stop {
         let limits = Limits {
             bulk_bytes_max: self.settings.live.proto_max_bulk_len as usize,
-            unauthenticated: !session.state.authenticated,
+            unauthenticated: self.needs_auth(session),
             ..Limits::default()
         };
         // Until AUTH has run, its limits hold: one frame at a time.
-        let ahead = if session.state.authenticated { session.lookahead } else { 1 };
+        let ahead = if limits.unauthenticated { 1 } else { session.lookahead };
         while batch.frames.len() < ahead {
             let start = *at as u32;
             let first = batch.spans.len();

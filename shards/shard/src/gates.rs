@@ -33,7 +33,7 @@ impl Shard {
         if !command.takes(args.len()) || self.catalog.entry(number).lacks_subcommand(args.len()) {
             return self.refuse_arity(session, number, args);
         }
-        if !session.state.authenticated && !command.flags.has(Flags::NO_AUTH) {
+        if !command.flags.has(Flags::NO_AUTH) && self.needs_auth(session) {
             return self.refuse(session, number, "NOAUTH Authentication required.");
         }
         if command.flags.has(Flags::PROTECTED) && !self.permits_debug(session) {
@@ -47,6 +47,12 @@ impl Shard {
             return Passage::Paused;
         }
         Passage::Free
+    }
+
+    /// The client has not said who it is, and has to: without a password nobody has.
+    #[inline]
+    pub(crate) fn needs_auth(&self, session: &Session) -> bool {
+        !session.state.authenticated && !self.settings.live.requirepass.is_empty()
     }
 
     fn is_paused(&self, flags: Flags) -> bool {

@@ -27,7 +27,7 @@ impl Shard {
         for slot in 0..self.sessions.slots() {
             if let Some((conn, session)) = self.sessions.at(slot) {
                 session.state.closing = true;
-                if session.waiting() == 0 || matches!(session.hold, Hold::Pause | Hold::Choked) {
+                if session.waiting() == 0 || matches!(session.hold, Hold::Pause | Hold::Choked | Hold::End) {
                     out.close(conn, true);
                 }
             }

@@ -17,6 +17,8 @@ pub(crate) enum Hold {
     Pause,
     /// Its replies pile up: the client does not read.
     Choked,
+    /// It asked for the server's end, and is answered by that.
+    End,
 }
 
 /// An answer that cannot be sent yet, because it, or one before it, is away.

@@ -4,7 +4,7 @@ use crate::actor::Shard;
 use crate::outbox::{Now, Outbox};
 use crate::planted::Bug;
 use crate::rates::Rates;
-use crate::session::Hold;
+use crate::session::{Hold, Session};
 use telemetry::Block;
 
 /// What the periodic work remembers.
@@ -20,6 +20,8 @@ pub(crate) struct Cron {
     idle_slot: usize,
     /// Memory is still to be freed.
     reclaiming: bool,
+    /// Something has happened since slow gauges were refreshed.
+    stale: bool,
     /// DEBUG PAUSE-CRON.
     paused: bool,
     /// What happens a second.
@@ -77,10 +79,12 @@ impl Shard {
             self.close_idle(out);
         }
         self.reclaim();
+        self.cron.stale |= self.ran_total > 0 || self.cron.reclaiming;
         self.count_effects();
         self.block.blocked_clients.set(self.paused.len() as u64);
         if now.mono_ns >= self.cron.gauges_ns {
             self.cron.gauges_ns = now.mono_ns + GAUGES_NS;
+            self.cron.stale = false;
             self.refresh_gauges();
             self.cron.rates.sample(now.mono_ns, &self.block);
         }
@@ -181,6 +185,8 @@ impl Shard {
         let usage = self.store.bytes();
         self.block.memory_entries.set(usage.entries as u64 + usage.heap_buffers as u64);
         self.block.memory_tables.set(usage.tables as u64);
+        let clients = self.sessions.len() * size_of::<Session>() + self.held_bytes;
+        self.block.memory_buffers.set(clients as u64);
         self.block.lazily_pending_keys.set(self.store.pending_keys() as u64);
         self.block.lazily_freed_keys.set(self.store.counters().lazily_freed);
         if self.index == 0 {
@@ -236,9 +242,10 @@ impl Shard {
         let may_expire = self.active_expiry && !self.cron.paused && self.pause.is_none();
         let expire = (volatile && may_expire).then_some(self.cron.expire_ms);
         // Rates fall to zero while nothing happens: they are shown until they have.
-        let rates = self.cron.rates.is_moving().then_some(self.now.ms() + (GAUGES_NS / 1_000_000) as i64);
+        let is_behind = self.cron.stale || self.cron.rates.is_moving();
+        let gauges = is_behind.then_some(self.now.ms() + (GAUGES_NS / 1_000_000) as i64);
         let idle =
             (self.settings.live.timeout_s > 0 && self.sessions.len() > 0).then_some(self.now.ms() + 500);
-        [pause, timer, expire, idle, rates].into_iter().flatten().min()
+        [pause, timer, expire, idle, gauges].into_iter().flatten().min()
     }
 }
