@@ -84,7 +84,7 @@ struct Plan {
 ///
 /// # Errors
 /// What keeps it from starting, in words for the operator.
-pub fn serve(config: Config) -> Result<(), String> {
+pub fn serve(mut config: Config) -> Result<(), String> {
     let settings = &config.settings;
     let cpus = config::cpus::list(settings.value("cpu").text()).unwrap_or_default();
     let topology = Topology::read(&cpus)?;
@@ -94,6 +94,13 @@ pub fn serve(config: Config) -> Result<(), String> {
         _ => topology.shards(),
     };
     let connections = crate::limits::raise_descriptors(settings.live.maxclients, shards)?;
+    if connections < u64::from(settings.live.maxclients) {
+        // As Redis has it: whoever comes above what the system allows is told so, not left to wait.
+        let fewer = connections.to_string();
+        let set = config.settings.set(&[(b"maxclients", fewer.as_bytes())], true);
+        set.map_err(|_| format!("maxclients cannot be {fewer}"))?;
+    }
+    let settings = &config.settings;
     let options = transports::socket_options(settings, connections);
     let doors = listeners::open(settings, shards, &options)?;
     crate::report::hook_panics();

@@ -20,6 +20,8 @@ use telemetry::Block;
 const BUDGET: usize = 128;
 /// Clocks are compared this often.
 const RESYNC_NS: u64 = 50_000_000;
+/// Clients over the soft output limit are looked at this often.
+const SLOW_LOOK_MS: i64 = 500;
 /// A draining core waits this long for its clients to take their replies.
 const DRAIN: Duration = Duration::from_secs(5);
 
@@ -239,6 +241,10 @@ impl Core {
         // 2 harvest, 3 to 8
         let began_ns = self.harvest(now);
         self.shard.turn(now, &mut self.wires);
+        if self.wires.has_slow() {
+            self.wires.close_slow();
+        }
+        self.wires.free_stuck();
         self.tell_chokes();
         // 9 publish; the flush follows, alone or as a part of going to sleep
         self.shard.stage(&mut self.wires);
@@ -452,6 +458,7 @@ impl Core {
         self.block.syscalls.set(syscalls);
         self.block.leases_refused.set(refused);
         self.block.chunks_away.set(away);
+        self.block.output_limit_closes.set(self.wires.over_limit);
     }
 
     /// Goes to sleep, unless something has come in the meantime.
@@ -483,7 +490,8 @@ impl Core {
             return Some(Duration::from_millis(20));
         }
         let now = self.clock.now().ms();
-        let due = self.shard.deadline()?;
+        let slow = self.wires.has_slow().then_some(now + SLOW_LOOK_MS);
+        let due = [self.shard.deadline(), slow].into_iter().flatten().min()?;
         Some(Duration::from_millis(due.saturating_sub(now).clamp(0, 60_000) as u64))
     }
 

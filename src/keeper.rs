@@ -42,12 +42,13 @@ impl Keeper {
     ) -> Result<Keeper, String> {
         let path = config.settings.value("pidfile").text();
         let pid_file = (!path.is_empty()).then(|| PathBuf::from(path));
-        if let Some(path) = &pid_file {
+        let (unix, names) = (doors.unix.clone(), doors.names.clone());
+        let keeper = Keeper { config: config.clone(), unix, pid_file, inbox, control: None, names, outside };
+        if let Some(path) = &keeper.pid_file {
             std::fs::write(path, format!("{}\n", std::process::id()))
                 .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
         }
-        let (unix, names) = (doors.unix.clone(), doors.names.clone());
-        Ok(Keeper { config: config.clone(), unix, pid_file, inbox, control: None, names, outside })
+        Ok(keeper)
     }
 
     /// SIGTERM and SIGINT become notes.
@@ -139,7 +140,7 @@ impl Keeper {
                 }
             }
         }
-        self.tidy_up();
+        drop(self);
         tracing::info!("Corelane has ended");
     }
 
@@ -172,8 +173,11 @@ impl Keeper {
         }
         false
     }
+}
 
-    fn tidy_up(&mut self) {
+/// However the house ends, or fails to start: no file is left to say that it stands.
+impl Drop for Keeper {
+    fn drop(&mut self) {
         if let Some(control) = self.control.take() {
             drop(control);
         }

@@ -5,6 +5,7 @@
 pub mod admin;
 mod apply;
 pub mod args;
+mod backlog;
 pub mod boot;
 pub mod cli;
 pub mod config;

@@ -1,14 +1,20 @@
 //! What one core has around its shard: pollers, connections, the ends of the mesh. It carries out what
 //! the shard says, and knows nothing of commands.
 
+use crate::backlog::Backlog;
 use crate::idle::Waker;
 use mesh::{Published, Sender};
 use port::{Address, Chunk, Close, Event, LinkId, Links, Poller};
 use shard::{ConnId, Outbox, Parcel, Ticket};
 use telemetry::Block;
 
-/// Unsent replies of a client beyond which its commands wait.
-const STUCK_BYTES: usize = 32 * 1024 * 1024;
+/// Unsent replies of all clients of a core, beyond which commands of those wait that do not read. Below
+/// it a client may send as many commands as it likes before it reads the first reply.
+const UNSENT_BYTES_MAX: usize = 256 * 1024 * 1024;
+/// Unsent replies of one client beyond which it counts as one that does not read.
+const STUCK_BYTES: usize = 1024 * 1024;
+/// Below this it reads again.
+const FLOWS_BYTES: usize = STUCK_BYTES / 4;
 
 /// A connection, as the house knows it.
 struct Conn {
@@ -16,21 +22,18 @@ struct Conn {
     link: LinkId,
     /// Replies of this tick, filled so far.
     open: Option<Chunk>,
-    /// Replies that found no chunk, from `sent` on.
-    backlog: Vec<u8>,
-    sent: usize,
+    /// Replies that found no chunk.
+    backlog: Backlog,
     /// The shard was told that it is stuck.
     stuck: bool,
     /// Close once the backlog is sent.
     draining: bool,
     dirty: bool,
     over_soft_since_ms: Option<i64>,
-}
-
-impl Conn {
-    fn unsent(&self) -> usize {
-        self.backlog.len() - self.sent
-    }
+    /// It is on the list of slow ones.
+    over_soft_listed: bool,
+    /// It was closed at once: what is still said to it goes nowhere.
+    aborted: bool,
 }
 
 /// Something for the house that a tick has gathered.
@@ -51,6 +54,14 @@ pub(crate) struct Wires {
     senders: Vec<Option<Sender<Parcel>>>,
     wakers: Vec<Waker>,
     pub errands: Vec<Errand>,
+    /// Bytes in all backlogs.
+    unsent_bytes: usize,
+    /// Connections that the shard was told are stuck, and some that were.
+    stuck: Vec<ConnId>,
+    /// Connections over the soft output limit.
+    slow: Vec<ConnId>,
+    /// Connections closed for the output limits so far.
+    pub over_limit: u64,
     /// Hard limit, soft limit in bytes and its seconds, for normal clients.
     pub output_limit: (u64, u64, u64),
     pub now_ms: i64,
@@ -82,6 +93,10 @@ impl Wires {
             senders,
             wakers,
             errands: Vec::new(),
+            unsent_bytes: 0,
+            stuck: Vec::new(),
+            slow: Vec::new(),
+            over_limit: 0,
             output_limit: (0, 0, 0),
             now_ms: 0,
             me,
@@ -94,12 +109,13 @@ impl Wires {
             poller: poller as u8,
             link,
             open: None,
-            backlog: Vec::new(),
-            sent: 0,
+            backlog: Backlog::default(),
             stuck: false,
             draining: false,
             dirty: false,
             over_soft_since_ms: None,
+            over_soft_listed: false,
+            aborted: false,
         });
         let slots = &mut self.by_link[poller];
         if slots.len() <= link.slot as usize {
@@ -118,8 +134,11 @@ impl Wires {
     /// A link has closed: forgets the connection.
     pub(crate) fn closed(&mut self, poller: usize, link: LinkId) -> Option<ConnId> {
         let id = self.by_link[poller].get_mut(link.slot as usize)?.take()?;
-        if let Some(chunk) = self.conns.remove(link_id(id)).and_then(|mut conn| conn.open.take()) {
-            self.pollers[poller].recycle(chunk);
+        if let Some(mut conn) = self.conns.remove(link_id(id)) {
+            self.unsent_bytes -= conn.backlog.len();
+            if let Some(chunk) = conn.open.take() {
+                self.pollers[poller].recycle(chunk);
+            }
         }
         Some(id)
     }
@@ -134,21 +153,22 @@ impl Wires {
     fn push_backlog(&mut self, id: ConnId) {
         let Some(conn) = self.conns.find(link_id(id)) else { return };
         let poller = &mut self.pollers[conn.poller as usize];
-        while conn.sent < conn.backlog.len() {
-            let Some(mut chunk) = poller.lease(conn.link, conn.backlog.len() - conn.sent) else { break };
-            conn.sent += chunk.fill(&conn.backlog[conn.sent..]);
+        let before = conn.backlog.len();
+        while !conn.backlog.is_empty() {
+            let Some(mut chunk) = poller.lease(conn.link, conn.backlog.len()) else { break };
+            while !conn.backlog.is_empty() && !chunk.spare().is_empty() {
+                let count = chunk.fill(conn.backlog.front());
+                conn.backlog.consume(count);
+            }
             poller.submit(conn.link, chunk);
         }
-        if conn.unsent() == 0 {
-            conn.backlog = Vec::new();
-            conn.sent = 0;
-            conn.over_soft_since_ms = None;
-            if std::mem::take(&mut conn.stuck) {
-                self.chokes.push((id, false, 0));
-            }
-            if conn.draining {
-                poller.close(conn.link, Close::Drain);
-            }
+        self.unsent_bytes -= before - conn.backlog.len();
+        if conn.stuck && conn.backlog.len() <= FLOWS_BYTES {
+            conn.stuck = false;
+            self.chokes.push((id, false, conn.backlog.len()));
+        }
+        if conn.backlog.is_empty() && conn.draining {
+            poller.close(conn.link, Close::Drain);
         }
     }
 
@@ -192,26 +212,57 @@ impl Wires {
         self.conns.len()
     }
 
-    /// Bytes that found no chunk go to the backlog, within the output limits.
-    fn hold_back(&mut self, id: ConnId, bytes: &[u8]) {
+    /// Whether clients are over the soft output limit, so that their time must be looked at.
+    pub(crate) fn has_slow(&self) -> bool {
+        !self.slow.is_empty()
+    }
+
+    /// Closes clients that have been over the soft output limit for too long.
+    pub(crate) fn close_slow(&mut self) {
+        for id in std::mem::take(&mut self.slow) {
+            if let Some(conn) = self.conns.find(link_id(id)) {
+                conn.over_soft_listed = false;
+            }
+            self.keep_limits(id);
+        }
+    }
+
+    /// Closes a connection whose backlog is over the output limits; tells the shard of one that is stuck.
+    fn keep_limits(&mut self, id: ConnId) {
         let (hard, soft, soft_s) = self.output_limit;
-        let now_ms = self.now_ms;
         let Some(conn) = self.conns.find(link_id(id)) else { return };
-        conn.backlog.extend_from_slice(bytes);
-        let unsent = conn.unsent();
-        let over_soft = soft > 0 && unsent as u64 > soft && {
-            let since = *conn.over_soft_since_ms.get_or_insert(now_ms);
-            now_ms - since > soft_s as i64 * 1000
-        };
-        if hard > 0 && unsent as u64 > hard || over_soft {
-            self.pollers[conn.poller as usize].close(conn.link, Close::Abort);
-            conn.backlog = Vec::new();
-            conn.sent = 0;
+        let unsent = conn.backlog.len();
+        let over_soft = soft > 0 && unsent as u64 > soft;
+        if !over_soft {
+            conn.over_soft_since_ms = None;
+        }
+        let since = over_soft.then(|| *conn.over_soft_since_ms.get_or_insert(self.now_ms));
+        let too_long = since.is_some_and(|since| self.now_ms - since > soft_s as i64 * 1000);
+        if hard > 0 && unsent as u64 > hard || too_long {
+            self.over_limit += 1;
+            return self.close(id, false);
+        }
+        if over_soft && !std::mem::replace(&mut conn.over_soft_listed, true) {
+            self.slow.push(id);
+        }
+        // Where there is a hard limit, it is the operator's wish that such a client is closed.
+        if unsent > STUCK_BYTES && self.unsent_bytes > UNSENT_BYTES_MAX && hard == 0 && !conn.stuck {
+            conn.stuck = true;
+            self.stuck.push(id);
+            self.chokes.push((id, true, unsent));
+        }
+    }
+
+    /// Lets clients that do not read go on with their commands, when there is room for replies again.
+    pub(crate) fn free_stuck(&mut self) {
+        if self.stuck.is_empty() || self.unsent_bytes > UNSENT_BYTES_MAX / 2 {
             return;
         }
-        if unsent > STUCK_BYTES && !conn.stuck {
-            conn.stuck = true;
-            self.chokes.push((id, true, unsent));
+        for id in std::mem::take(&mut self.stuck) {
+            if let Some(conn) = self.conns.find(link_id(id)).filter(|conn| conn.stuck) {
+                conn.stuck = false;
+                self.chokes.push((id, false, conn.backlog.len()));
+            }
         }
     }
 }
@@ -219,10 +270,10 @@ impl Wires {
 impl Outbox for Wires {
     fn write(&mut self, id: ConnId, mut bytes: &[u8]) {
         let Some(conn) = self.conns.find(link_id(id)) else { return };
-        if conn.draining {
+        if conn.draining || conn.aborted {
             return;
         }
-        if conn.unsent() == 0 {
+        if conn.backlog.is_empty() {
             let poller = &mut self.pollers[conn.poller as usize];
             while !bytes.is_empty() {
                 let Some(mut chunk) = conn.open.take().or_else(|| poller.lease(conn.link, bytes.len()))
@@ -241,8 +292,27 @@ impl Outbox for Wires {
             }
         }
         if !bytes.is_empty() {
-            self.hold_back(id, bytes);
+            conn.backlog.push(bytes);
+            self.unsent_bytes += bytes.len();
+            self.keep_limits(id);
         }
+    }
+
+    fn write_large(&mut self, id: ConnId, bytes: Vec<u8>) {
+        let Some(conn) = self.conns.find(link_id(id)) else { return };
+        if conn.draining || conn.aborted {
+            return;
+        }
+        if let Some(chunk) = conn.open.take() {
+            self.pollers[conn.poller as usize].submit(conn.link, chunk);
+        }
+        let flows = conn.backlog.is_empty();
+        self.unsent_bytes += bytes.len();
+        conn.backlog.push_whole(bytes);
+        if flows {
+            self.push_backlog(id);
+        }
+        self.keep_limits(id);
     }
 
     fn send(&mut self, to: u16, parcel: Parcel) -> Result<(), Parcel> {
@@ -263,6 +333,9 @@ impl Outbox for Wires {
             if let Some(chunk) = conn.open.take() {
                 poller.recycle(chunk);
             }
+            self.unsent_bytes -= conn.backlog.len();
+            conn.backlog = Backlog::default();
+            conn.aborted = true;
             poller.close(conn.link, Close::Abort);
             return;
         }
@@ -270,7 +343,7 @@ impl Outbox for Wires {
             poller.submit(conn.link, chunk);
         }
         conn.draining = true;
-        if conn.unsent() == 0 {
+        if conn.backlog.is_empty() {
             poller.close(conn.link, Close::Drain);
         }
     }

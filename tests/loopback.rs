@@ -3,7 +3,7 @@
 
 #![forbid(unsafe_code)]
 
-#[allow(dead_code, reason = "each test file uses its own part")]
+#[allow(dead_code, unused_imports, reason = "each test file uses its own part")]
 mod support;
 
 use std::io::{Read, Write};
@@ -343,6 +343,17 @@ fn a_port_or_socket_in_use_is_refused_in_words() {
             assert!(text.contains(&format!("cannot listen on 127.0.0.1:{port}: ")), "{text}");
             assert!(text.contains("in use"), "{text}");
         }
+        let left = server.folder.join("left");
+        let (code, text) = refused_start(&[
+            "--control-port",
+            &server.control.to_string(),
+            "--unixsocket",
+            &left.display().to_string(),
+            "--pidfile",
+            &server.folder.join("left.pid").display().to_string(),
+        ]);
+        assert_eq!(code, Some(1), "{text}");
+        assert!(!left.exists() && !left.with_extension("pid").exists(), "files of a start that failed");
         let socket = server.folder.join("socket").display().to_string();
         let (code, text) = refused_start(&["--unixsocket", &socket]);
         assert_eq!(code, Some(1), "{text}");

@@ -3,7 +3,7 @@
 
 #![forbid(unsafe_code)]
 
-#[allow(dead_code, reason = "each test file uses its own part")]
+#[allow(dead_code, unused_imports, reason = "each test file uses its own part")]
 mod support;
 
 use spec::{owner_of, slot_of};

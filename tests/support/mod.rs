@@ -189,16 +189,19 @@ pub(crate) fn refused_start(flags: &[&str]) -> (Option<i32>, String) {
     (status.code(), text)
 }
 
-/// A port of loopback that was free just now.
+/// A port of loopback that was free just now. Below those that the kernel gives to clients: a storm of
+/// them would take it before the server does.
 pub(crate) fn free_port() -> u16 {
-    let probe = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
-    probe.local_addr().expect("it is bound").port()
+    free_ports(1)
 }
 
 /// A run of free ports.
 pub(crate) fn free_ports(count: u16) -> u16 {
-    for _ in 0..100 {
-        let first = free_port().min(65_000);
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let own_start = std::process::id().wrapping_mul(701);
+    for _ in 0..5000 {
+        let place = own_start.wrapping_add(NEXT.fetch_add(u32::from(count), Ordering::Relaxed));
+        let first = 12_000 + (place % 20_000) as u16;
         if (first..first + count).all(|port| TcpListener::bind(("127.0.0.1", port)).is_ok()) {
             return first;
         }

@@ -16,6 +16,10 @@ impl Process {
         self.signal(Signal::TERM);
     }
 
+    pub(crate) fn interrupt(self) {
+        self.signal(Signal::INT);
+    }
+
     /// Seconds of processor time so far.
     pub(crate) fn cpu_seconds(self) -> f64 {
         let text = std::fs::read_to_string(format!("/proc/{}/stat", self.0)).expect("it lives");

@@ -60,8 +60,8 @@ pub enum Parsed {
     Empty,
     /// The frame is not whole yet.
     NeedMore {
-        /// At least this many bytes are missing; for making room. Never more than 1 MiB,
-        /// so that a mere announcement makes nobody reserve half a gigabyte.
+        /// At least this many bytes are missing; for making room. Never more than 1 MiB, or eight times
+        /// what has come, so that a mere announcement makes nobody reserve half a gigabyte.
         at_least: usize,
     },
 }
@@ -158,7 +158,9 @@ impl Parser {
         let frame = &bytes[*at..];
         let parsed = match self.advance(frame, limits) {
             Ok(Parsed::NeedMore { at_least }) => {
-                return Ok(Parsed::NeedMore { at_least: at_least.clamp(1, AT_LEAST_MAX) });
+                return Ok(Parsed::NeedMore {
+                    at_least: at_least.clamp(1, AT_LEAST_MAX.max(8 * frame.len())),
+                });
             }
             Ok(parsed) => parsed,
             Err(fault) => {

@@ -71,6 +71,10 @@ pub struct Shard {
     pub(crate) reply: Vec<u8>,
     /// Replies of a run for somebody else's session, while it runs.
     pub(crate) away_reply: Vec<u8>,
+    /// Replies of the session that runs now, handed out since it began to run.
+    pub(crate) share_bytes: usize,
+    /// What is missing of the frame that was parsed last, if it is not whole.
+    pub(crate) missing_bytes: usize,
     /// Frames parsed ahead; reused from batch to batch.
     pub(crate) batch: Batch,
     pub(crate) base: Option<Snapshot>,
@@ -132,6 +136,8 @@ impl Shard {
             recount: false,
             reply: Vec::with_capacity(64 * 1024),
             away_reply: Vec::with_capacity(4 * 1024),
+            share_bytes: 0,
+            missing_bytes: 0,
             batch: Batch::default(),
             base: None,
             held_bytes: 0,

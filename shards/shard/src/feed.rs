@@ -13,6 +13,14 @@ use spec::{owner_of, slot_of};
 
 /// Replies gathered before they are handed out in the middle of a batch.
 const REPLY_FLUSH_BYTES: usize = 32 * 1024;
+/// Replies of this size are handed over instead of copied.
+const REPLY_LARGE_BYTES: usize = 1024 * 1024;
+/// Replies that one session may have written before all others get their turn.
+const SHARE_BYTES_MAX: usize = 1024 * 1024;
+/// Room is made at once for what is missing of a frame, from this many bytes on.
+const ROOM_BYTES_MIN: usize = 64 * 1024;
+/// Spans count in 32 bits: no client's input may grow to 4 GiB, whatever the settings say.
+const QUERY_BYTES_MAX: usize = u32::MAX as usize - (1 << 24);
 /// Input held for a session that may not go on, beyond which reading from it stops.
 const BACKLOG_STOP_BYTES: usize = 256 * 1024;
 /// Below this reading goes on.
@@ -58,6 +66,7 @@ impl Shard {
             let used = self.advance(conn, &mut session, bytes, out);
             if used < bytes.len() && !session.state.closing {
                 session.tail.extend_from_slice(&bytes[used..]);
+                self.make_room(&mut session);
             }
         } else {
             session.tail.extend_from_slice(bytes);
@@ -80,6 +89,14 @@ impl Shard {
             session.tail_at = session.tail.len();
         }
         session.compact();
+        self.make_room(session);
+    }
+
+    /// A large frame is on its way: its buffer should not grow by copying.
+    fn make_room(&self, session: &mut Session) {
+        if self.missing_bytes >= ROOM_BYTES_MIN && session.hold == Hold::None && session.backlog() > 0 {
+            session.tail.reserve_exact(self.missing_bytes);
+        }
     }
 
     /// Hands out what the session's run has written, bounds its input, and puts it back.
@@ -89,7 +106,9 @@ impl Shard {
         self.held_bytes = self.held_bytes + backlog - session.state.query_bytes;
         session.state.query_bytes = backlog;
         session.state.held = session.hold != Hold::None;
-        if backlog > self.settings.live.client_query_buffer_limit as usize {
+        // Input of a session that may not go on is bounded by reading no further.
+        let limit = self.settings.live.client_query_buffer_limit as usize;
+        if backlog > QUERY_BYTES_MAX || backlog > limit && session.hold == Hold::None {
             self.block.query_limit_closes.add(1);
             out.close(conn, false);
             session.state.closing = true;
@@ -111,8 +130,14 @@ impl Shard {
         if self.reply.is_empty() {
             return;
         }
+        self.share_bytes += self.reply.len();
         if session.waiting() == 0 {
             self.block.bytes_out.add(self.reply.len() as u64);
+            if self.reply.len() >= REPLY_LARGE_BYTES {
+                out.write_large(conn, std::mem::take(&mut self.reply));
+                self.reply.reserve(2 * REPLY_FLUSH_BYTES);
+                return;
+            }
             out.write(conn, &self.reply);
         } else {
             session.queue(&self.reply, false);
@@ -132,6 +157,8 @@ impl Shard {
         out: &mut O,
     ) -> usize {
         let mut at = 0;
+        self.share_bytes = 0;
+        self.missing_bytes = 0;
         let mut batch = std::mem::take(&mut self.batch);
         loop {
             batch.clear();
@@ -175,6 +202,9 @@ impl Shard {
             }
             if self.reply.len() > REPLY_FLUSH_BYTES {
                 self.hand_out(conn, session, out);
+                if self.has_had_its_share(conn, session) {
+                    break;
+                }
             }
         }
         self.batch = batch;
@@ -201,7 +231,10 @@ impl Shard {
                 }
                 Ok(Parsed::Empty) => {}
                 Ok(Parsed::Inline) => return Stop::Inline(start),
-                Ok(Parsed::NeedMore { .. }) => return Stop::More,
+                Ok(Parsed::NeedMore { at_least }) => {
+                    self.missing_bytes = at_least;
+                    return Stop::More;
+                }
                 Err(fault) => return Stop::Fault(fault),
             }
         }
@@ -280,9 +313,22 @@ impl Shard {
             }
             if self.reply.len() > REPLY_FLUSH_BYTES {
                 self.hand_out(conn, session, out);
+                if self.has_had_its_share(conn, session) {
+                    return Some(batch.frames.get(next).map(|frame| frame.start as usize));
+                }
             }
         }
         None
+    }
+
+    /// Whether a session has written so much that all others get their turn before it goes on.
+    fn has_had_its_share(&mut self, conn: ConnId, session: &mut Session) -> bool {
+        if self.share_bytes <= SHARE_BYTES_MAX {
+            return false;
+        }
+        session.hold = Hold::Turn;
+        self.resume.push_back(conn);
+        true
     }
 
     /// Runs an inline command as a batch of one; returns what `run_batch` does.

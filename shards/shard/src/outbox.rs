@@ -7,6 +7,10 @@ use commands::Job;
 pub trait Outbox {
     /// Bytes for a client, in order.
     fn write(&mut self, conn: ConnId, bytes: &[u8]);
+    /// The same for so many bytes that it is better to keep them than to copy them.
+    fn write_large(&mut self, conn: ConnId, bytes: Vec<u8>) {
+        self.write(conn, &bytes);
+    }
     /// Stages a parcel for another shard; a full ring gives it back.
     ///
     /// # Errors

@@ -19,6 +19,8 @@ pub(crate) enum Hold {
     Choked,
     /// It asked for the server's end, and is answered by that.
     End,
+    /// It had more than its share of this turn.
+    Turn,
 }
 
 /// An answer that cannot be sent yet, because it, or one before it, is away.

@@ -12,6 +12,8 @@ use telemetry::Block;
 pub(crate) struct Cron {
     /// Unix milliseconds of the next expiry slice.
     expire_ms: i64,
+    /// The last expiry slice found nothing.
+    expires_little: bool,
     /// Unix milliseconds of the next look at idle clients.
     idle_ms: i64,
     /// Monotonic nanoseconds of the next refresh of slow gauges.
@@ -41,6 +43,8 @@ const GAUGES_NS: u64 = 100_000_000;
 const EXPIRE_BUCKETS: usize = 256;
 /// Milliseconds between expiry slices that find little.
 const EXPIRE_PAUSE_MS: i64 = 50;
+/// How much longer a core may sleep over an expiry slice when the last one found nothing.
+const EXPIRE_SLEEP_MS: i64 = 150;
 /// Entries freed in one slice at most.
 const RECLAIM_ENTRIES: usize = 128;
 /// Clients looked at for idleness in one slice at most.
@@ -60,8 +64,11 @@ impl Shard {
         self.end_timers(out);
         for _ in 0..self.resume.len() {
             if let Some(conn) = self.resume.pop_front()
-                && let Some(session) = self.sessions.take(conn)
+                && let Some(mut session) = self.sessions.take(conn)
             {
+                if session.hold == Hold::Turn {
+                    session.hold = if session.choked { Hold::Choked } else { Hold::None };
+                }
                 self.go_on(conn, session, out);
             }
         }
@@ -143,6 +150,7 @@ impl Shard {
         if busy {
             self.block.expire_slices_full.add(1);
         }
+        self.cron.expires_little = report.expired == 0;
         let pause = if busy { 1 } else { EXPIRE_PAUSE_MS };
         self.cron.expire_ms = self.now.ms() + pause;
     }
@@ -240,7 +248,9 @@ impl Shard {
         let timer = self.timers.iter().map(|(time, ..)| *time).min();
         let volatile = (0..self.settings.live.databases as usize).any(|db| self.store.volatile(db) > 0);
         let may_expire = self.active_expiry && !self.cron.paused && self.pause.is_none();
-        let expire = (volatile && may_expire).then_some(self.cron.expire_ms);
+        // A sleeping core wakes more rarely for what is likely to be nothing.
+        let longer = if self.cron.expires_little { EXPIRE_SLEEP_MS } else { 0 };
+        let expire = (volatile && may_expire).then_some(self.cron.expire_ms + longer);
         // Rates fall to zero while nothing happens: they are shown until they have.
         let is_behind = self.cron.stale || self.cron.rates.is_moving();
         let gauges = is_behind.then_some(self.now.ms() + (GAUGES_NS / 1_000_000) as i64);

@@ -50,12 +50,12 @@ impl EpollPoller {
 
     fn tell_writable(&mut self, budget: usize, events: &mut Vec<Event>) {
         for _ in 0..self.lender.tellable().min(budget.saturating_sub(events.len())) {
-            let id = self.lender.next_to_tell().expect("it was counted");
-            if let Some(link) = self.links.find(id)
+            let turn = self.lender.next_to_tell().expect("it was counted");
+            if let Some(link) = self.links.find(turn.link)
                 && !link.is_draining()
+                && link.queue.take_turn(turn)
             {
-                link.queue.told();
-                events.push(Event::Writable(id));
+                events.push(Event::Writable(turn.link));
             }
         }
     }

@@ -154,12 +154,12 @@ impl Poller for MemoryPoller {
             return;
         }
         for _ in 0..self.lender.tellable().min(budget - events.len()) {
-            let id = self.lender.next_to_tell().expect("it was counted");
-            if let Some(link) = self.links.find(id)
+            let turn = self.lender.next_to_tell().expect("it was counted");
+            if let Some(link) = self.links.find(turn.link)
                 && !link.draining
+                && link.queue.take_turn(turn)
             {
-                link.queue.told();
-                events.push(Event::Writable(id));
+                events.push(Event::Writable(turn.link));
             }
         }
         while events.len() < budget {

@@ -101,19 +101,27 @@ impl ChunkPool {
 
     /// An empty chunk, or `None` when all are away: back-pressure.
     pub fn take(&mut self) -> Option<Chunk> {
-        if self.away == self.limit {
+        if self.away >= self.limit {
             return None;
         }
         self.away += 1;
         Some(self.free.pop().unwrap_or_else(|| Chunk::with_capacity(self.size, 0)))
     }
 
-    /// A chunk comes home.
+    /// An empty chunk though all may be away: the caller has a bound of its own.
+    pub fn take_beyond(&mut self) -> Chunk {
+        self.away += 1;
+        self.free.pop().unwrap_or_else(|| Chunk::with_capacity(self.size, 0))
+    }
+
+    /// A chunk comes home. What was taken beyond the limit is not kept.
     pub fn give(&mut self, mut chunk: Chunk) {
         debug_assert_eq!(chunk.capacity(), self.size, "a chunk of this pool");
         self.away = self.away.saturating_sub(1);
-        chunk.clear();
-        self.free.push(chunk);
+        if self.away + self.free.len() < self.limit {
+            chunk.clear();
+            self.free.push(chunk);
+        }
     }
 
     /// How many chunks are away.
@@ -123,7 +131,7 @@ impl ChunkPool {
 
     /// How many more may be taken.
     pub fn available(&self) -> usize {
-        self.limit - self.away
+        self.limit.saturating_sub(self.away)
     }
 
     /// The size of each chunk in bytes.

@@ -9,6 +9,12 @@ use std::collections::VecDeque;
 pub struct SendQueue {
     chunks: VecDeque<Chunk>,
     refused: Refused,
+    /// It is on the lender's list.
+    listed: bool,
+    /// It is on the lender's list of those whose queue has emptied.
+    entitled: bool,
+    /// It was lent a chunk beyond the bound over all, and has not been empty since.
+    beyond: bool,
 }
 
 /// What a link waits for since its last refused lease.
@@ -17,10 +23,19 @@ enum Refused {
     /// Nothing.
     #[default]
     Not,
-    /// For its own queue to empty.
+    /// For half of its own queue to empty.
     QueueFull,
-    /// For its turn on the lender's list.
-    Listed,
+    /// For its turn on the lender's list, or for its own queue to empty.
+    PoolEmpty,
+}
+
+/// A link whose turn it is to be told `Writable`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Turn {
+    /// Which; it may have ended since.
+    pub link: LinkId,
+    /// Its queue has emptied: it is told whatever others hold.
+    entitled: bool,
 }
 
 impl SendQueue {
@@ -49,18 +64,26 @@ impl SendQueue {
         self.chunks.front().map(Chunk::filled)
     }
 
-    /// The link was told `Writable`.
-    pub fn told(&mut self) {
-        self.refused = Refused::Not;
+    /// The link's turn has come. Returns whether it is to be told `Writable`: it may have been already.
+    pub fn take_turn(&mut self, turn: Turn) -> bool {
+        if turn.entitled {
+            self.entitled = false;
+        } else {
+            self.listed = false;
+        }
+        std::mem::take(&mut self.refused) != Refused::Not
     }
 }
 
-/// Lends chunks up to a bound per link and one over all, and keeps the list of links to be told.
+/// Lends chunks up to a bound per link and one over all, and keeps the list of links to be told. A link
+/// with nothing unsent always gets one chunk: peers that do not read may hold all the others for ever,
+/// and must not keep anybody else waiting.
 #[derive(Debug)]
 pub struct Lender {
     pool: ChunkPool,
     chunks_per_link: usize,
     list: VecDeque<LinkId>,
+    entitled: VecDeque<LinkId>,
     refused: u64,
 }
 
@@ -75,6 +98,7 @@ impl Lender {
             pool: ChunkPool::new(chunk_bytes, chunks.max(1)),
             chunks_per_link,
             list: VecDeque::new(),
+            entitled: VecDeque::new(),
             refused: 0,
         }
     }
@@ -88,17 +112,20 @@ impl Lender {
             }
             return None;
         }
-        match self.pool.take() {
-            Some(mut chunk) => {
-                chunk.tag = Self::TAG;
-                Some(chunk)
+        let mut chunk = match self.pool.take() {
+            Some(chunk) => chunk,
+            None if queue.is_empty() && !queue.beyond => {
+                queue.beyond = true;
+                self.pool.take_beyond()
             }
             None => {
                 self.refused += 1;
                 self.enlist(link, queue);
-                None
+                return None;
             }
-        }
+        };
+        chunk.tag = Self::TAG;
+        Some(chunk)
     }
 
     /// A lent chunk comes home unsent.
@@ -118,7 +145,13 @@ impl Lender {
             count -= length;
             self.pool.give(queue.chunks.pop_front().expect("just seen"));
         }
-        if queue.refused == Refused::QueueFull && queue.chunks.len() <= self.chunks_per_link / 2 {
+        if queue.chunks.is_empty() {
+            queue.beyond = false;
+            if queue.refused != Refused::Not && !queue.entitled {
+                queue.entitled = true;
+                self.entitled.push_back(link);
+            }
+        } else if queue.refused == Refused::QueueFull && queue.chunks.len() <= self.chunks_per_link / 2 {
             self.enlist(link, queue);
         }
     }
@@ -131,20 +164,23 @@ impl Lender {
     }
 
     fn enlist(&mut self, link: LinkId, queue: &mut SendQueue) {
-        if queue.refused != Refused::Listed {
-            queue.refused = Refused::Listed;
+        queue.refused = Refused::PoolEmpty;
+        if !queue.listed {
+            queue.listed = true;
             self.list.push_back(link);
         }
     }
 
-    /// How many links may be told `Writable` now: as many as there are chunks to lend.
+    /// How many links may be told `Writable` now: those that are entitled, and as many others as there
+    /// are chunks to lend.
     pub fn tellable(&self) -> usize {
-        self.list.len().min(self.pool.available())
+        self.entitled.len() + self.list.len().min(self.pool.available())
     }
 
-    /// The next link to tell; it may have ended since.
-    pub fn next_to_tell(&mut self) -> Option<LinkId> {
-        self.list.pop_front()
+    /// The next link to tell.
+    pub fn next_to_tell(&mut self) -> Option<Turn> {
+        let entitled = self.entitled.pop_front().map(|link| Turn { link, entitled: true });
+        entitled.or_else(|| self.list.pop_front().map(|link| Turn { link, entitled: false }))
     }
 
     /// Chunks lent or unsent.
@@ -170,6 +206,11 @@ mod tests {
     const A: LinkId = LinkId { slot: 0, generation: 0 };
     const B: LinkId = LinkId { slot: 1, generation: 0 };
 
+    fn tell(lender: &mut Lender, queue: &mut SendQueue) -> Option<LinkId> {
+        let turn = lender.next_to_tell()?;
+        queue.take_turn(turn).then_some(turn.link)
+    }
+
     fn filled(lender: &mut Lender, link: LinkId, queue: &mut SendQueue, bytes: &[u8]) -> bool {
         let Some(mut chunk) = lender.lease(link, queue) else { return false };
         chunk.fill(bytes);
@@ -190,7 +231,7 @@ mod tests {
         assert_eq!((queue.len(), lender.tellable()), (3, 0));
         assert_eq!(queue.pieces().next(), Some(&b"cd"[..]));
         lender.sent(A, &mut queue, 10);
-        assert_eq!((queue.len(), lender.tellable(), lender.next_to_tell()), (0, 1, Some(A)));
+        assert_eq!((queue.len(), lender.tellable(), tell(&mut lender, &mut queue)), (0, 1, Some(A)));
         assert_eq!((lender.away(), lender.refused()), (0, 2));
     }
 
@@ -200,13 +241,35 @@ mod tests {
         let (mut one, mut other) = (SendQueue::default(), SendQueue::default());
         let held = lender.lease(A, &mut one).unwrap();
         assert!(filled(&mut lender, A, &mut one, b"ab"));
+        let beyond = lender.lease(B, &mut other).unwrap();
         assert!(!filled(&mut lender, B, &mut other, b"ab"));
         assert!(!filled(&mut lender, A, &mut one, b"ab"));
         assert_eq!(lender.tellable(), 0);
         lender.give(held);
-        assert_eq!((lender.tellable(), lender.next_to_tell()), (1, Some(B)));
-        other.told();
+        assert_eq!(lender.tellable(), 0);
+        lender.give(beyond);
+        assert_eq!((lender.tellable(), tell(&mut lender, &mut other)), (1, Some(B)));
         lender.clear(&mut one);
-        assert_eq!((lender.tellable(), lender.next_to_tell(), lender.away()), (1, Some(A), 0));
+        assert_eq!((lender.tellable(), tell(&mut lender, &mut one), lender.away()), (1, Some(A), 0));
+    }
+
+    #[test]
+    fn whoever_has_nothing_unsent_is_served_while_others_hold_everything() {
+        let mut lender = Lender::new(4, 2, 4);
+        let (mut stuck, mut modest) = (SendQueue::default(), SendQueue::default());
+        while filled(&mut lender, A, &mut stuck, b"ab") {}
+        assert_eq!(lender.away(), 2);
+        for _ in 0..10 {
+            assert!(filled(&mut lender, B, &mut modest, b"abcd"));
+            assert!(!filled(&mut lender, B, &mut modest, b"abcd"), "one at a time");
+            assert_eq!(lender.tellable(), 0);
+            lender.sent(B, &mut modest, 4);
+            assert_eq!((lender.tellable(), tell(&mut lender, &mut modest), lender.away()), (1, Some(B), 2));
+        }
+        lender.clear(&mut stuck);
+        assert_eq!((lender.tellable(), lender.away()), (2, 0));
+        assert_eq!(tell(&mut lender, &mut stuck), Some(A));
+        assert_eq!(tell(&mut lender, &mut modest), None, "it has been told already");
+        assert_eq!(lender.tellable(), 0);
     }
 }

@@ -13,6 +13,6 @@ pub mod contract;
 pub mod sockets;
 
 pub use chunk::{Chunk, ChunkPool};
-pub use lender::{Lender, SendQueue};
+pub use lender::{Lender, SendQueue, Turn};
 pub use link::{Address, Close, Event, LinkId, Links, Peer, Why};
 pub use poller::{Poller, PollerStats};

@@ -42,7 +42,7 @@ pub trait Poller {
 
     /// An empty chunk of `at_least` bytes or fewer where `at_least` exceeds the transport's chunk
     /// size (see `chunk_size`). `None` is back-pressure: wait for `Writable`. A link may have a bounded
-    /// number of chunks submitted and unsent.
+    /// number of chunks submitted and unsent; one that has none gets one, whatever other links hold.
     fn lease(&mut self, link: LinkId, at_least: usize) -> Option<Chunk>;
 
     /// Queues a leased chunk for sending; an empty one is recycled. Bytes leave at `flush`.

@@ -172,10 +172,11 @@ impl UringPoller {
             self.bury(id, events);
         }
         for _ in 0..self.lender.tellable().min(budget) {
-            let Some(id) = self.lender.next_to_tell() else { break };
-            if let Some(link) = self.links.find(id).filter(|link| link.is_open()) {
-                link.queue.told();
-                events.push(Event::Writable(id));
+            let Some(turn) = self.lender.next_to_tell() else { break };
+            if let Some(link) = self.links.find(turn.link).filter(|link| link.is_open())
+                && link.queue.take_turn(turn)
+            {
+                events.push(Event::Writable(turn.link));
             }
         }
     }
