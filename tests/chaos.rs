@@ -362,7 +362,6 @@ fn check_all_is_returned(server: &Server, descriptors: usize, resident: u64) {
 #[test]
 fn clients_killed_at_random_cost_nobody_else_anything() {
     let drivers = support::drivers();
-    if let Ok(n) = std::env::var("HUNT") { for _ in 0..n.parse().unwrap() { wreak_havoc("1", drivers[0], Duration::from_secs(40)); } return; }
     let time = campaign() / 2;
     wreak_havoc("1", drivers[0], time / 2);
     wreak_havoc("4", drivers[0], time);
