@@ -3,6 +3,7 @@
 
 use resp::{Span, Version};
 use spec::Live;
+use spec::setting::Events;
 pub use store::Key;
 use store::Store;
 
@@ -83,8 +84,21 @@ pub struct Caller {
     pub no_touch: bool,
 }
 
+/// Something that happened to a key, as keyspace notifications tell it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyEvent {
+    /// The class that lets it be heard.
+    pub class: Events,
+    /// Redis's name of the event, such as "lpush".
+    pub name: &'static str,
+    /// The database.
+    pub db: u16,
+    /// The key.
+    pub key: Vec<u8>,
+}
+
 /// What a handler did besides its reply; counted by the shard.
-#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+#[derive(Clone, Default, Debug, PartialEq, Eq)]
 pub struct Effects {
     /// Changes to the data set, as INFO's rdb_changes_since_last_save counts them.
     pub dirty: u64,
@@ -92,6 +106,8 @@ pub struct Effects {
     pub hits: u64,
     /// Reads that did not.
     pub misses: u64,
+    /// What keyspace notifications are to tell, oldest first; empty where nobody wants to hear.
+    pub events: Vec<KeyEvent>,
 }
 
 /// A small deterministic generator (SplitMix64, Steele et al. 2014); seeded from outside.
@@ -161,6 +177,27 @@ impl Ctx<'_> {
     #[inline]
     pub fn changed(&mut self, changes: u64) {
         self.effects.dirty += changes;
+    }
+
+    /// Says what happened to a key of the client's database, for those who listen to such events.
+    #[inline]
+    pub fn notify(&mut self, class: Events, name: &'static str, key: &[u8]) {
+        if self.live.notify_events.intersects(class) {
+            self.note_event(KeyEvent { class, name, db: self.caller.db, key: key.to_vec() });
+        }
+    }
+
+    /// The same of a key in another database.
+    #[inline]
+    pub fn notify_in(&mut self, db: u16, class: Events, name: &'static str, key: &[u8]) {
+        if self.live.notify_events.intersects(class) {
+            self.note_event(KeyEvent { class, name, db, key: key.to_vec() });
+        }
+    }
+
+    #[cold]
+    fn note_event(&mut self, event: KeyEvent) {
+        self.effects.events.push(event);
     }
 
     /// Counts a read that found its key, or not.

@@ -145,6 +145,7 @@ impl Rig {
             dirty: sum.dirty + house.effects.dirty,
             hits: sum.hits + house.effects.hits,
             misses: sum.misses + house.effects.misses,
+            events: [sum.events, house.effects.events.clone()].concat(),
         })
     }
 
