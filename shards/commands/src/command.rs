@@ -107,7 +107,12 @@ pub enum Order {
         /// The value with its expiry.
         value: Detached,
     },
+    /// What the function does, which has the command's arguments and what was decided on.
+    Act(ActFn, Option<Detached>),
 }
+
+/// Changes one key in a plan's second hop, where that key is: counts and tells what it changed itself.
+pub type ActFn = fn(&mut Ctx<'_>, Args<'_>, Key<'_>, Option<Detached>);
 
 /// A command over keys of several shards that has to look before it leaps.
 pub struct Plan {

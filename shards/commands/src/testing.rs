@@ -295,12 +295,16 @@ impl Rig {
         let Some(orders) = (plan.decide)(&self.facts(), args, &mut pieces, reply) else { return };
         assert_eq!(orders.len(), keys.len(), "one order a key");
         for ((at, owner), order) in keys.iter().zip(owners).zip(orders) {
-            let ctx = self.houses[*owner].ctx(caller);
+            let mut ctx = self.houses[*owner].ctx(caller);
             let (db, key): (usize, Key<'_>) = (ctx.db(), ctx.key(args.get(*at)));
             match order {
                 Order::Nothing => continue,
                 Order::Remove => assert!(ctx.store.remove(db, key, ctx.now)),
                 Order::Put { db, value } => ctx.store.attach(usize::from(db), key, value),
+                Order::Act(act, value) => {
+                    act(&mut ctx, args, key, value);
+                    continue;
+                }
             }
             ctx.effects.dirty += 1;
         }

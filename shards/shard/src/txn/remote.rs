@@ -178,17 +178,7 @@ impl Shard {
             unreachable!("it was begun as a plan");
         };
         let args = Args::new(&part.bytes, &part.spans);
-        let mut ctx = commands::Ctx {
-            store: &mut self.store,
-            live: &self.settings.live,
-            now: self.now.ms(),
-            caller: part.caller,
-            shard: self.index,
-            shards: self.shards,
-            random: &mut self.random,
-            effects: &mut self.effects,
-            hashed: None,
-        };
+        let mut ctx = self.plan_ctx(part.caller);
         for key in &part.keys {
             let name = commands::Key { bytes: args.get(key.span as usize), hash: key.hash };
             part.pieces.push((plan.gather)(&mut ctx, args, key.ordinal as usize, name));
@@ -213,7 +203,25 @@ impl Shard {
                     self.store.attach(db as usize, name, value);
                     self.effects.dirty += 1;
                 }
+                Order::Act(act, value) => {
+                    let mut ctx = self.plan_ctx(part.caller);
+                    act(&mut ctx, args, name, value);
+                }
             }
+        }
+    }
+
+    fn plan_ctx(&mut self, caller: commands::Caller) -> commands::Ctx<'_> {
+        commands::Ctx {
+            store: &mut self.store,
+            live: &self.settings.live,
+            now: self.now.ms(),
+            caller,
+            shard: self.index,
+            shards: self.shards,
+            random: &mut self.random,
+            effects: &mut self.effects,
+            hashed: None,
         }
     }
 }
