@@ -3,14 +3,11 @@
 
 use crate::context::{Ctx, Key};
 use resp::Reply;
+pub(crate) use store::WrongKind;
 use store::{Entry, Text};
 
 /// The key holds a value of another type.
 pub(crate) const WRONG_KIND: &str = "WRONGTYPE Operation against a key holding the wrong kind of value";
-
-/// The value is of another type than the command works on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct WrongKind;
 
 /// A key that is read: a hit or a miss is counted, the access clock set (unless the client said
 /// CLIENT NO-TOUCH).

@@ -2,87 +2,34 @@
 //! It knows no tables: a handle is all it is given, and all it gives.
 //!
 //! ```text
-//! header 8 | expiry 8, if any | value part: int 8, heap buffer 24, embedded 0 | key | embedded value
+//! header 8 | expiry 8, if any | value part: int 8, box 8, heap buffer 24, embedded 0 | key | embedded value
 //! ```
 
 use crate::arena::{Arena, CELL_BYTES_MAX, Handle, cell_bytes};
+use crate::draft::{Draft, Payload, Taken, embeds};
+use crate::graves::Graves;
 use crate::header::{Form, Header, KEY_INLINE_MAX, KEY_LONG, WORD};
 use crate::short;
 use crate::text::Text;
+use crate::types::Big;
 use crate::view::View;
 
-/// Freeing a buffer of this size takes longer than a command should: it is buried, not dropped.
-const BURY_BYTES: usize = 256 * 1024;
-/// How much of a buried buffer goes at a time.
-const DIG_BYTES: usize = 1024 * 1024;
 /// Above this, a growing buffer gets a quarter more than it needs, not twice.
 const DOUBLING_BYTES_MAX: usize = 1024 * 1024;
-
-/// A value on its way into a cell.
-pub(crate) enum Payload<'a> {
-    Int(i64),
-    /// Embedded where it fits, else copied to the heap.
-    Text(&'a [u8]),
-    /// A buffer that moves in (or is embedded where it fits).
-    Buffer(Vec<u8>),
-}
-
-/// An entry on its way into a cell.
-pub(crate) struct Draft<'a> {
-    pub(crate) key: &'a [u8],
-    pub(crate) payload: Payload<'a>,
-    /// Shown as "raw" whatever its length: it was edited in place.
-    pub(crate) raw: bool,
-    pub(crate) expiry: Option<i64>,
-    pub(crate) access: u32,
-}
-
-impl Draft<'_> {
-    fn key_bytes(&self) -> usize {
-        if self.key.len() <= KEY_INLINE_MAX { self.key.len() } else { size_of::<Box<[u8]>>() }
-    }
-
-    fn form(&self) -> Form {
-        let length = match &self.payload {
-            Payload::Int(_) => return Form::Int,
-            Payload::Text(bytes) => bytes.len(),
-            Payload::Buffer(bytes) => bytes.len(),
-        };
-        match embeds(self.key_bytes(), self.expiry.is_some(), length) {
-            true => Form::Embedded,
-            false => Form::Heap,
-        }
-    }
-
-    fn header(&self) -> Header {
-        let form = self.form();
-        let value_len = match (&self.payload, form) {
-            (Payload::Text(bytes), Form::Embedded) => bytes.len(),
-            (Payload::Buffer(bytes), Form::Embedded) => bytes.len(),
-            _ => 0,
-        };
-        Header::new(form, self.raw, self.expiry.is_some(), self.key.len(), value_len, self.access)
-    }
-}
-
-/// Whether a value of `length` bytes has room in a cell beside its key.
-fn embeds(key_bytes: usize, has_expiry: bool, length: usize) -> bool {
-    WORD + usize::from(has_expiry) * WORD + key_bytes + length <= CELL_BYTES_MAX
-}
 
 /// All entries of a shard, in all databases.
 pub(crate) struct Cells {
     arena: Arena,
-    /// Bytes of all buffers on the heap, the buried ones included.
+    /// Bytes of all that is on the heap, what is buried included.
     heap_bytes: usize,
     /// How many cells own something on the heap: while none does, all can be dropped unseen.
     owners: usize,
-    buried: Vec<Vec<u8>>,
+    graves: Graves,
 }
 
 impl Cells {
     pub(crate) fn new() -> Cells {
-        Cells { arena: Arena::new(), heap_bytes: 0, owners: 0, buried: Vec::new() }
+        Cells { arena: Arena::new(), heap_bytes: 0, owners: 0, graves: Graves::default() }
     }
 
     pub(crate) fn arena(&self) -> &Arena {
@@ -177,7 +124,7 @@ impl Cells {
     ) -> bool {
         let header = self.view(handle).header();
         let at = self.arena.address(handle).as_ptr();
-        if header.has_expiry() != expiry.is_some() {
+        if header.has_expiry() != expiry.is_some() || !header.is_string() {
             return false;
         }
         // SAFETY: the header says where the value is, and that it has the very size of the new one;
@@ -243,16 +190,29 @@ impl Cells {
         target
     }
 
-    /// Makes the value a text of `length` bytes that can be edited with [`Cells::text_mut`]: what was
+    /// Makes the value a text of `length` bytes that can be edited with [`Cells::value_mut`]: what was
     /// there, cut or followed by zeros. It is "raw" from then on, as in Redis. The old handle is dead
     /// if another one is returned.
     pub(crate) fn resize_text(&mut self, handle: Handle, length: usize) -> Handle {
         let handle = self.textual(handle);
         let header = self.view(handle).header();
+        self.set_header(handle, header.with_raw());
+        self.resize(handle, length, grow)
+    }
+
+    /// The same of a packed collection, which is expected to change often and a little.
+    #[inline]
+    pub(crate) fn resize_packed(&mut self, handle: Handle, length: usize) -> Handle {
+        self.resize(handle, length, fit)
+    }
+
+    #[inline]
+    fn resize(&mut self, handle: Handle, length: usize, fit: fn(&mut Vec<u8>, usize)) -> Handle {
+        let header = self.view(handle).header();
         if header.form() == Form::Embedded {
             let key_bytes = header.size() - header.key_at() - header.value_len();
             if embeds(key_bytes, header.has_expiry(), length) {
-                let resized = header.with_value_len(length).with_raw();
+                let resized = header.with_value_len(length);
                 let kept = header.size().min(resized.size());
                 let target = self.move_cell(handle, header.size(), resized.size(), kept);
                 let at = self.arena.address(target).as_ptr();
@@ -262,18 +222,56 @@ impl Cells {
                 return target;
             }
             let expiry = self.view(handle).expiry();
-            return self.spill(handle, length, expiry, true);
+            return self.spill(handle, length, expiry, header.is_raw());
         }
-        self.set_header(handle, header.with_raw());
-        let before = self.buffer_mut(handle).capacity();
         let buffer = self.buffer_mut(handle);
-        if length > before {
-            grow(buffer, length);
+        let before = buffer.capacity();
+        if length > buffer.len() {
+            fit(buffer, length);
+            buffer.resize(length, 0);
+        } else {
+            buffer.truncate(length);
+            fit(buffer, length);
         }
-        buffer.resize(length, 0);
         let after = buffer.capacity();
         self.heap_bytes = self.heap_bytes - before + after;
         handle
+    }
+
+    /// Moves a packed collection from the heap back into its cell, if that is where it would be by now
+    /// and with room to grow.
+    pub(crate) fn settle_packed(&mut self, handle: Handle) -> Handle {
+        let view = self.view(handle);
+        let (header, length) = (view.header(), view.len());
+        if header.form() != Form::Heap || length > CELL_BYTES_MAX / 4 {
+            return handle;
+        }
+        let (key, expiry) = (view.key().to_vec(), view.expiry());
+        let (raw, access) = (header.is_raw(), header.access());
+        let payload = self.take_buffer(handle);
+        self.overwrite(handle, Draft { key: &key, kind: header.kind(), payload, raw, expiry, access })
+    }
+
+    /// Sets the bit that a collection's kind has to itself.
+    pub(crate) fn set_variant(&mut self, handle: Handle, variant: bool) {
+        let header = self.view(handle).header();
+        self.set_header(handle, if variant { header.with_raw() } else { header.without_raw() });
+    }
+
+    /// The big collection of an entry. Whoever changes it says so with [`Cells::resized`].
+    #[inline]
+    pub(crate) fn big_mut(&mut self, handle: Handle) -> &mut Big {
+        let header = self.view(handle).header();
+        assert!(header.form() == Form::Big, "the caller looked");
+        let at = self.arena.address(handle).as_ptr();
+        // SAFETY: a value part of form `Big` is a box of one; `&mut self` makes us alone.
+        unsafe { &mut *at.add(header.value_at()).cast::<Box<Big>>() }
+    }
+
+    /// Something that a cell owns has got another size.
+    #[inline]
+    pub(crate) fn resized(&mut self, before: usize, after: usize) {
+        self.heap_bytes = self.heap_bytes - before + after;
     }
 
     /// Appends to a text. The old handle is dead if another one is returned.
@@ -295,12 +293,12 @@ impl Cells {
             return handle;
         }
         let target = self.resize_text(handle, length + bytes.len());
-        self.text_mut(target)[length..].copy_from_slice(bytes);
+        self.value_mut(target)[length..].copy_from_slice(bytes);
         target
     }
 
-    /// The bytes of a text that is not an integer.
-    pub(crate) fn text_mut(&mut self, handle: Handle) -> &mut [u8] {
+    /// The bytes of a text that is not an integer, or of a packed collection.
+    pub(crate) fn value_mut(&mut self, handle: Handle) -> &mut [u8] {
         let header = self.view(handle).header();
         match header.form() {
             Form::Embedded => {
@@ -310,7 +308,7 @@ impl Cells {
                 unsafe { std::slice::from_raw_parts_mut(at.add(start), length) }
             }
             Form::Heap => self.buffer_mut(handle),
-            Form::Int => unreachable!("`resize_text` comes first"),
+            Form::Int | Form::Big => unreachable!("it is text or packed: the caller looked"),
         }
     }
 
@@ -329,39 +327,36 @@ impl Cells {
         let view = self.view(handle);
         let header = view.header();
         let (expiry, raw, access) = (view.expiry(), header.is_raw(), header.access());
-        let payload = if header.form() == Form::Heap {
-            self.take_buffer(handle, header)
-        } else {
-            match view.text() {
+        let payload = match header.form() {
+            Form::Heap => self.take_buffer(handle),
+            Form::Big => Payload::Big(self.take_big(handle)),
+            Form::Int | Form::Embedded => match view.text() {
                 Text::Int(value) => Payload::Int(value),
                 Text::Bytes(bytes) => Payload::Buffer(bytes.to_vec()),
-            }
+            },
         };
         self.free(handle);
-        Taken { payload, raw, expiry, access }
+        Taken { kind: header.kind(), payload, raw, expiry, access }
     }
 
-    /// Frees buried buffers a slice at a time; returns how many slices of `budget` were not needed.
+    /// Frees what is buried a slice at a time; returns how many slices of `budget` were not needed.
     pub(crate) fn dig(&mut self, mut budget: usize) -> usize {
         while budget > 0 {
-            let Some(mut buffer) = self.buried.pop() else { break };
+            let Some(bytes) = self.graves.dig() else { break };
+            self.heap_bytes -= bytes;
             budget -= 1;
-            let before = buffer.capacity();
-            if before > 2 * DIG_BYTES {
-                buffer.clear();
-                buffer.shrink_to(before - DIG_BYTES);
-                self.heap_bytes -= before - buffer.capacity();
-                self.buried.push(buffer);
-            } else {
-                self.heap_bytes -= before;
-            }
         }
         budget
     }
 
-    /// Whether large buffers wait to be freed.
-    pub(crate) fn has_buried(&self) -> bool {
-        !self.buried.is_empty()
+    /// How many large values wait to be freed.
+    pub(crate) fn buried(&self) -> usize {
+        self.graves.len()
+    }
+
+    /// Large values that wait to be freed.
+    pub(crate) fn graves(&mut self) -> &mut Graves {
+        &mut self.graves
     }
 
     /// The cell for an entry that changes size: the same one where the class stays, else another that
@@ -412,6 +407,11 @@ impl Cells {
                 Payload::Buffer(bytes) if header.form() == Form::Embedded => short::copy(&bytes, embedded_at),
                 Payload::Text(bytes) => self.own(value_at, bytes.to_vec()),
                 Payload::Buffer(bytes) => self.own(value_at, bytes),
+                Payload::Big(big) => {
+                    self.owners += 1;
+                    self.heap_bytes += big.memory_bytes();
+                    value_at.cast::<Box<Big>>().write(big);
+                }
             }
         }
     }
@@ -436,17 +436,29 @@ impl Cells {
     }
 
     /// Takes the buffer out, leaving an empty one that owns nothing.
-    fn take_buffer(&mut self, handle: Handle, header: Header) -> Payload<'static> {
-        debug_assert!(header.form() == Form::Heap);
+    fn take_buffer(&mut self, handle: Handle) -> Payload<'static> {
         let buffer = std::mem::take(self.buffer_mut(handle));
         self.heap_bytes -= buffer.capacity();
         Payload::Buffer(buffer)
     }
 
+    /// Takes the box out, leaving an integer of no meaning.
+    fn take_big(&mut self, handle: Handle) -> Box<Big> {
+        let header = self.view(handle).header();
+        assert!(header.form() == Form::Big, "the caller looked");
+        let at = self.arena.address(handle).as_ptr();
+        // SAFETY: a value part of form `Big` is a box; it is read out once, as the header changes now.
+        let big = unsafe { at.add(header.value_at()).cast::<Box<Big>>().read() };
+        self.set_header(handle, header.with_int_for_big());
+        self.owners -= 1;
+        self.heap_bytes -= big.memory_bytes();
+        big
+    }
+
     /// Drops what a cell owns on the heap. Its value part and long key are garbage afterwards.
     #[inline]
     fn drop_owned(&mut self, handle: Handle, header: Header) {
-        if header.form() == Form::Heap || header.key_len() == KEY_LONG {
+        if header.form().owns() || header.key_len() == KEY_LONG {
             self.drop_owned_slowly(handle, header);
         }
     }
@@ -464,11 +476,13 @@ impl Cells {
             // SAFETY: as above, for the buffer.
             let buffer = unsafe { at.add(header.value_at()).cast::<Vec<u8>>().read() };
             self.owners -= 1;
-            if buffer.capacity() >= BURY_BYTES {
-                self.buried.push(buffer);
-            } else {
-                self.heap_bytes -= buffer.capacity();
-            }
+            self.heap_bytes -= self.graves.bury_buffer(buffer);
+        }
+        if header.form() == Form::Big {
+            // SAFETY: as above, for the box.
+            let big = unsafe { at.add(header.value_at()).cast::<Box<Big>>().read() };
+            self.owners -= 1;
+            self.heap_bytes -= self.graves.bury_big(big);
         }
     }
 
@@ -479,28 +493,24 @@ impl Cells {
         let (header, expiry) = (view.header(), view.expiry());
         let (key, digits) = (view.key().to_vec(), value.to_string());
         let payload = Payload::Text(digits.as_bytes());
-        self.overwrite(handle, Draft { key: &key, payload, raw: true, expiry, access: header.access() })
+        let (kind, access) = (header.kind(), header.access());
+        self.overwrite(handle, Draft { key: &key, kind, payload, raw: true, expiry, access })
     }
 
     /// Moves an embedded value to the heap: with this length or this expiry it has no room in a cell.
     fn spill(&mut self, handle: Handle, length: usize, expiry: Option<i64>, raw: bool) -> Handle {
         let view = self.view(handle);
         let key = view.key().to_vec();
-        let Text::Bytes(bytes) = view.text() else { unreachable!("an embedded value is bytes") };
+        let bytes = view.bytes();
         let mut buffer = zeros(length);
         let kept = length.min(bytes.len());
         buffer[..kept].copy_from_slice(&bytes[..kept]);
-        let access = view.header().access();
-        self.overwrite(handle, Draft { key: &key, payload: Payload::Buffer(buffer), raw, expiry, access })
+        let (kind, access) = (view.header().kind(), view.header().access());
+        self.overwrite(
+            handle,
+            Draft { key: &key, kind, payload: Payload::Buffer(buffer), raw, expiry, access },
+        )
     }
-}
-
-/// An owned value, out of its cell.
-pub(crate) struct Taken {
-    pub(crate) payload: Payload<'static>,
-    pub(crate) raw: bool,
-    pub(crate) expiry: Option<i64>,
-    pub(crate) access: u32,
 }
 
 /// A buffer of zeros: fresh memory from the allocator is zero already, so long ones cost little.
@@ -508,8 +518,21 @@ fn zeros(length: usize) -> Vec<u8> {
     vec![0; length]
 }
 
+/// Makes room for `length` bytes and a little more, and gives back what is far too much.
+fn fit(buffer: &mut Vec<u8>, length: usize) {
+    let wanted = length + length / 8;
+    if length > buffer.capacity() {
+        buffer.reserve_exact(wanted - buffer.len());
+    } else if wanted < buffer.capacity() / 2 {
+        buffer.shrink_to(wanted);
+    }
+}
+
 /// Makes room for `length` bytes and some more, so that appends are cheap on average.
 fn grow(buffer: &mut Vec<u8>, length: usize) {
+    if length <= buffer.capacity() {
+        return;
+    }
     let spare = if length < DOUBLING_BYTES_MAX { length } else { length / 4 };
     buffer.reserve_exact(length + spare - buffer.len());
 }

@@ -2,6 +2,8 @@
 
 use crate::header::{ACCESS_MASK, Form, Kind};
 use crate::text::Text;
+use crate::types::slot::Slot;
+use crate::types::{self, Item, WrongKind};
 use crate::view::View;
 
 /// Longer texts are "raw" where shorter ones are "embstr": Redis's own bound.
@@ -47,18 +49,46 @@ impl<'a> Entry<'a> {
 
     /// Bytes of a string's text.
     #[inline]
-    #[allow(clippy::len_without_is_empty, reason = "a value's length: STRLEN, later LLEN and others")]
+    #[allow(clippy::len_without_is_empty, reason = "a text's length, not a collection's")]
     pub fn len(&self) -> usize {
         self.view.len()
     }
 
-    /// As OBJECT ENCODING answers it: "int", "embstr" or "raw".
+    /// The value to read, if it is a collection of that kind.
+    #[inline]
+    #[allow(dead_code, reason = "the kinds of collections come one after the other")]
+    pub(crate) fn slot(&self, kind: Kind) -> Result<Slot<'a>, WrongKind> {
+        Slot::of(self.view, kind)
+    }
+
+    /// Visits all items of a collection; nothing, if it is a string.
+    pub fn each_item(&self, visit: &mut dyn FnMut(Item<'_>)) {
+        let header = self.view.header();
+        match self.view.big() {
+            Some(big) => big.each(visit),
+            None if header.is_string() => {}
+            None => types::each_packed(header.kind(), header.is_raw(), self.view.bytes(), visit),
+        }
+    }
+
+    /// As OBJECT ENCODING of Redis 7.0 answers it.
     pub fn encoding(&self) -> &'static str {
         let header = self.view.header();
-        match header.form() {
-            Form::Int => "int",
-            Form::Embedded if !header.is_raw() && header.value_len() <= EMBSTR_BYTES_MAX => "embstr",
-            _ => "raw",
+        let big = header.form() == Form::Big;
+        match header.kind() {
+            Kind::String => match header.form() {
+                Form::Int => "int",
+                Form::Embedded if !header.is_raw() && header.value_len() <= EMBSTR_BYTES_MAX => "embstr",
+                _ => "raw",
+            },
+            Kind::List => "quicklist",
+            // Redis 7.0 has no small form for members that are no integers.
+            Kind::Set if !big && header.is_raw() => "intset",
+            Kind::Set => "hashtable",
+            Kind::Hash if big => "hashtable",
+            Kind::SortedSet if big => "skiplist",
+            Kind::Hash | Kind::SortedSet => "listpack",
+            Kind::Stream => "stream",
         }
     }
 

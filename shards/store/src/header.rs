@@ -1,6 +1,8 @@
 //! The header word of an entry: what kind it is, how it is laid out, when it was last used.
 //! Bits and arithmetic only; it touches no memory.
 
+use crate::types::Big;
+
 /// What type of value a key holds.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[repr(u8)]
@@ -45,6 +47,8 @@ pub(crate) enum Form {
     Embedded = 1,
     /// A `Vec<u8>`, moved into the cell.
     Heap = 2,
+    /// A `Box<Big>`: a collection that has outgrown its cell.
+    Big = 3,
 }
 
 impl Form {
@@ -54,7 +58,14 @@ impl Form {
             Form::Int => 8,
             Form::Embedded => 0,
             Form::Heap => size_of::<Vec<u8>>(),
+            Form::Big => size_of::<Box<Big>>(),
         }
+    }
+
+    /// Whether the value part owns something on the heap.
+    #[inline]
+    pub(crate) fn owns(self) -> bool {
+        matches!(self, Form::Heap | Form::Big)
     }
 }
 
@@ -79,16 +90,17 @@ const ACCESS_AT: u32 = 40;
 pub(crate) const ACCESS_MASK: u32 = 0xff_ffff;
 
 /// ```text
-/// bits 0..4 kind | 4..6 form | 6 raw | 7 expiry | 8..20 key length | 20..32 embedded value length
+/// bits 0..4 kind | 4..6 form | 6 raw (of a collection: its kind's own) | 7 expiry | 8..20 key length | 20..32 embedded value length
 /// 32..36 key offset in words | 36..40 free | 40..64 access clock
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Header(u64);
 
 impl Header {
-    /// The header of a string. `value_len` counts embedded bytes alone.
+    /// The header of an entry. `value_len` counts embedded bytes alone.
     #[inline]
     pub(crate) fn new(
+        kind: Kind,
         form: Form,
         raw: bool,
         expiry: bool,
@@ -99,7 +111,7 @@ impl Header {
         let key_len = if key_len <= KEY_INLINE_MAX { key_len } else { KEY_LONG };
         let key_at = (8 + usize::from(expiry) * 8 + form.value_part()) / 8;
         Header(
-            Kind::String as u64
+            kind as u64
                 | (form as u64) << FORM_AT
                 | if raw { RAW } else { 0 }
                 | if expiry { EXPIRY } else { 0 }
@@ -135,7 +147,8 @@ impl Header {
         match self.0 >> FORM_AT & 3 {
             0 => Form::Int,
             1 => Form::Embedded,
-            _ => Form::Heap,
+            2 => Form::Heap,
+            _ => Form::Big,
         }
     }
 
@@ -208,6 +221,12 @@ impl Header {
         Header(self.0 | RAW)
     }
 
+    /// The same entry with an integer where a box was: they take the same room.
+    pub(crate) fn with_int_for_big(self) -> Header {
+        debug_assert!(self.form() == Form::Big && Form::Int.value_part() == Form::Big.value_part());
+        Header(self.0 & !(3 << FORM_AT) | (Form::Int as u64) << FORM_AT)
+    }
+
     pub(crate) fn with_value_len(self, value_len: usize) -> Header {
         debug_assert!(value_len as u64 <= LEN_MASK && self.form() == Form::Embedded);
         Header(self.0 & !(LEN_MASK << VALUE_LEN_AT) | (value_len as u64) << VALUE_LEN_AT)
@@ -228,11 +247,12 @@ mod tests {
 
     #[test]
     fn every_field_comes_back_and_leaves_the_others_alone() {
-        for form in [Form::Int, Form::Embedded, Form::Heap] {
+        for form in [Form::Int, Form::Embedded, Form::Heap, Form::Big] {
             for (raw, expiry) in [(false, false), (true, false), (false, true), (true, true)] {
                 let value_len = if form == Form::Embedded { 300 } else { 0 };
-                let header = Header::new(form, raw, expiry, 77, value_len, 0x12_3456);
-                assert_eq!(header.kind(), Kind::String);
+                let kind = if form == Form::Big { Kind::SortedSet } else { Kind::String };
+                let header = Header::new(kind, form, raw, expiry, 77, value_len, 0x12_3456);
+                assert_eq!((header.kind(), header.is_string()), (kind, kind == Kind::String));
                 assert_eq!((header.form(), header.is_raw(), header.has_expiry()), (form, raw, expiry));
                 assert_eq!((header.key_len(), header.value_len()), (77, value_len));
                 assert_eq!(header.access(), 0x12_3456);
@@ -246,7 +266,7 @@ mod tests {
 
     #[test]
     fn a_long_key_takes_the_room_of_its_box() {
-        let header = Header::new(Form::Int, false, false, 100_000, 0, 0);
+        let header = Header::new(Kind::String, Form::Int, false, false, 100_000, 0, 0);
         assert_eq!((header.key_len(), header.size()), (KEY_LONG, 8 + 8 + 16));
     }
 }

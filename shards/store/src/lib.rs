@@ -23,8 +23,10 @@ mod short;
 #[allow(unsafe_code, reason = "reads entries in raw cells: decision 0010")]
 mod view;
 
+mod draft;
 mod entry;
 mod expire;
+mod graves;
 mod hash;
 mod header;
 mod reclaim;
@@ -35,6 +37,8 @@ mod strings;
 mod table;
 mod text;
 mod travel;
+#[allow(dead_code, reason = "what collections have in common; their kinds come one after the other")]
+mod types;
 mod usage;
 
 #[cfg(test)]
@@ -49,4 +53,5 @@ pub use store::{Expiry, Store};
 pub use strings::IncrementFault;
 pub use text::{Text, canonical_int};
 pub use travel::Detached;
+pub use types::{Item, WrongKind};
 pub use usage::{Counters, TableStats, Usage};

@@ -1,4 +1,4 @@
-//! Freeing in slices: flushed tables and large buffers go a piece at a time.
+//! Freeing in slices: flushed tables and large values go a piece at a time.
 
 use crate::directory::Segments;
 use crate::segment::Segment;
@@ -38,6 +38,7 @@ impl Store {
     pub fn reclaim(&mut self, budget_entries: usize) -> bool {
         let slices = budget_entries.div_ceil(DIG_ENTRIES);
         let mut budget = budget_entries.saturating_sub((slices - self.cells.dig(slices)) * DIG_ENTRIES);
+        self.counters.lazily_freed += self.cells.graves().take_emptied();
         while budget > 0 {
             let Some(ruin) = self.ruins.last_mut() else { break };
             let Some(mut segment) = ruin.current.take().or_else(|| ruin.segments.next()) else {
@@ -60,12 +61,12 @@ impl Store {
         if self.ruins.is_empty() && self.cells.arena().used() == 0 {
             self.trim();
         }
-        !self.ruins.is_empty() || self.cells.has_buried()
+        !self.ruins.is_empty() || self.cells.buried() > 0
     }
 
-    /// Keys that were flushed and whose memory is still to be freed.
+    /// Keys that were flushed or removed, and whose memory is still to be freed.
     pub fn pending_keys(&self) -> usize {
-        self.ruins.iter().map(|ruin| ruin.entries).sum()
+        self.ruins.iter().map(|ruin| ruin.entries).sum::<usize>() + self.cells.buried()
     }
 
     /// An empty store gives back what it keeps for its next entry.

@@ -36,6 +36,8 @@ pub struct Store {
     pub(crate) counters: Counters,
     /// For scans, so that they do not allocate: the handles of one bucket.
     pub(crate) bucket: Vec<Handle>,
+    /// For packing items, so that it does not allocate.
+    pub(crate) scratch: Vec<u8>,
 }
 
 impl Store {
@@ -52,6 +54,7 @@ impl Store {
             ruins: Vec::new(),
             counters: Counters::default(),
             bucket: Vec::new(),
+            scratch: Vec::new(),
         }
     }
 

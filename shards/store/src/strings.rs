@@ -1,7 +1,7 @@
 //! Strings: setting, appending, editing in place, counting.
 
 use crate::arena::Handle;
-use crate::cells::{Draft, Payload};
+use crate::draft::{Draft, Payload};
 use crate::hash::Key;
 use crate::header::{Form, Kind};
 use crate::segment::Found;
@@ -97,7 +97,7 @@ impl Store {
         };
         let length = end.max(self.cells.view(found.handle).len());
         let handle = self.cells.resize_text(found.handle, length);
-        self.cells.text_mut(handle)[offset..end].copy_from_slice(bytes);
+        self.cells.value_mut(handle)[offset..end].copy_from_slice(bytes);
         self.edited(db, key, found, handle)
     }
 
@@ -127,12 +127,19 @@ impl Store {
         {
             return;
         }
-        let draft = Draft { key: key.bytes, payload, raw, expiry, access };
+        let draft = Draft { key: key.bytes, kind: Kind::String, payload, raw, expiry, access };
         self.put_draft(db, key.hash, found, draft, before.is_some());
     }
 
     #[inline(never)]
-    fn put_draft(&mut self, db: usize, hash: u64, found: Option<Found>, draft: Draft<'_>, volatile: bool) {
+    pub(crate) fn put_draft(
+        &mut self,
+        db: usize,
+        hash: u64,
+        found: Option<Found>,
+        draft: Draft<'_>,
+        volatile: bool,
+    ) {
         if let Some(found) = found {
             let handle = self.cells.overwrite(found.handle, draft);
             self.put_back(db, hash, found, handle, volatile);

@@ -9,7 +9,13 @@ pub enum Text<'a> {
     Bytes(&'a [u8]),
 }
 
-impl Text<'_> {
+impl<'a> Text<'a> {
+    /// The text of `bytes`: an integer, where they are its shortest decimal form.
+    #[inline]
+    pub fn of(bytes: &'a [u8]) -> Text<'a> {
+        canonical_int(bytes).map_or(Text::Bytes(bytes), Text::Int)
+    }
+
     /// Bytes of the text: what STRLEN answers.
     #[inline]
     #[allow(clippy::len_without_is_empty, reason = "a value's length, not a collection's")]

@@ -1,29 +1,80 @@
 //! Values that leave their key: for RENAME, COPY and MOVE across keys, databases and shards.
 
-use crate::cells::Payload;
+use crate::draft::{Draft, Payload, Taken};
 use crate::hash::Key;
 use crate::header::Kind;
-use crate::store::{Expiry, Store};
+use crate::store::Store;
 use crate::text::Text;
+use crate::types::slot::{OwnBody, Slot};
+use crate::types::{self, Big, Item, WrongKind};
 
 /// A value with its expiry, outside any store: it owns its memory and may go to another shard.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub struct Detached {
     value: Value,
     expiry: Option<i64>,
     access: u32,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 enum Value {
     Int(i64),
-    Bytes { bytes: Vec<u8>, raw: bool },
+    /// A string's text, or a packed collection; `raw` is the bit that a kind has to itself.
+    Bytes {
+        kind: Kind,
+        bytes: Vec<u8>,
+        raw: bool,
+    },
+    Big(Box<Big>),
 }
 
 impl Detached {
     /// The type of the value.
     pub fn kind(&self) -> Kind {
-        Kind::String
+        match &self.value {
+            Value::Int(_) => Kind::String,
+            Value::Bytes { kind, .. } => *kind,
+            Value::Big(big) => big.kind(),
+        }
+    }
+
+    /// A collection outside any store, which does not expire.
+    #[allow(dead_code, reason = "the kinds of collections come one after the other")]
+    pub(crate) fn collection(body: OwnBody) -> Detached {
+        let value = match body {
+            OwnBody::Packed { kind, variant, bytes } => Value::Bytes { kind, bytes, raw: variant },
+            OwnBody::Big(big) => Value::Big(Box::new(big)),
+        };
+        Detached { value, expiry: None, access: 0 }
+    }
+
+    /// The value to read, if it is a collection of that kind.
+    #[allow(dead_code, reason = "the kinds of collections come one after the other")]
+    pub(crate) fn slot(&self, kind: Kind) -> Result<Slot<'_>, WrongKind> {
+        if self.kind() != kind {
+            return Err(WrongKind);
+        }
+        Ok(match &self.value {
+            Value::Int(_) => return Err(WrongKind),
+            Value::Bytes { bytes, raw, .. } => Slot::packed(*raw, bytes),
+            Value::Big(big) => Slot::big(big),
+        })
+    }
+
+    /// The same value with another expiry.
+    #[must_use]
+    pub fn expiring(mut self, expiry: Option<i64>) -> Detached {
+        self.expiry = expiry;
+        self
+    }
+
+    /// Visits all items of a collection; nothing, if it is a string.
+    pub fn each_item(&self, visit: &mut dyn FnMut(Item<'_>)) {
+        match &self.value {
+            Value::Int(_) | Value::Bytes { kind: Kind::String, .. } => {}
+            Value::Bytes { kind, bytes, raw } => types::each_packed(*kind, *raw, bytes, visit),
+            Value::Big(big) => big.each(visit),
+        }
     }
 
     /// When it expires, in milliseconds since 1970.
@@ -33,10 +84,11 @@ impl Detached {
 
     /// The value, if it is a string.
     pub fn text(&self) -> Option<Text<'_>> {
-        Some(match &self.value {
-            Value::Int(value) => Text::Int(*value),
-            Value::Bytes { bytes, .. } => Text::Bytes(bytes),
-        })
+        match &self.value {
+            Value::Int(value) => Some(Text::Int(*value)),
+            Value::Bytes { kind: Kind::String, bytes, .. } => Some(Text::Bytes(bytes)),
+            Value::Bytes { .. } | Value::Big(_) => None,
+        }
     }
 
     /// Bytes it takes.
@@ -44,25 +96,30 @@ impl Detached {
         let owned = match &self.value {
             Value::Int(_) => 0,
             Value::Bytes { bytes, .. } => bytes.capacity(),
+            Value::Big(big) => big.memory_bytes(),
         };
         size_of::<Detached>() + owned
     }
 
-    fn new(payload: Payload<'_>, raw: bool, expiry: Option<i64>, access: u32) -> Detached {
+    fn new(taken: Taken) -> Detached {
+        let Taken { kind, payload, raw, expiry, access } = taken;
         let value = match payload {
             Payload::Int(value) => Value::Int(value),
-            Payload::Text(bytes) => Value::Bytes { bytes: bytes.to_vec(), raw },
-            Payload::Buffer(bytes) => Value::Bytes { bytes, raw },
+            Payload::Text(bytes) => Value::Bytes { kind, bytes: bytes.to_vec(), raw },
+            Payload::Buffer(bytes) => Value::Bytes { kind, bytes, raw },
+            Payload::Big(big) => Value::Big(big),
         };
         Detached { value, expiry, access }
     }
 
-    fn into_parts(self) -> (Payload<'static>, bool, Option<i64>, u32) {
+    fn into_taken(self) -> Taken {
+        let kind = self.kind();
         let (payload, raw) = match self.value {
             Value::Int(value) => (Payload::Int(value), false),
-            Value::Bytes { bytes, raw } => (Payload::Buffer(bytes), raw),
+            Value::Bytes { bytes, raw, .. } => (Payload::Buffer(bytes), raw),
+            Value::Big(big) => (Payload::Big(big), false),
         };
-        (payload, raw, self.expiry, self.access)
+        Taken { kind, payload, raw, expiry: self.expiry, access: self.access }
     }
 }
 
@@ -71,26 +128,26 @@ impl Store {
     pub fn detach(&mut self, db: usize, key: Key<'_>, now: i64) -> Option<Detached> {
         let found = self.alive(db, key, now)?;
         self.unlink(db, key.hash, found);
-        let taken = self.cells.take(found.handle);
-        Some(Detached::new(taken.payload, taken.raw, taken.expiry, taken.access))
+        Some(Detached::new(self.cells.take(found.handle)))
     }
 
     /// A copy of a value.
     pub fn copy_out(&mut self, db: usize, key: Key<'_>, now: i64) -> Option<Detached> {
         let found = self.alive(db, key, now)?;
         let view = self.cells.view(found.handle);
-        let payload = match view.text() {
-            Text::Int(value) => Payload::Int(value),
-            Text::Bytes(bytes) => Payload::Text(bytes),
+        let payload = match (view.big(), view.text()) {
+            (Some(big), _) => Payload::Big(Box::new(big.clone())),
+            (None, Text::Int(value)) => Payload::Int(value),
+            (None, Text::Bytes(bytes)) => Payload::Buffer(bytes.to_vec()),
         };
         let header = view.header();
-        Some(Detached::new(payload, header.is_raw(), view.expiry(), header.access()))
+        let (kind, raw) = (header.kind(), header.is_raw());
+        Some(Detached::new(Taken { kind, payload, raw, expiry: view.expiry(), access: header.access() }))
     }
 
     /// Puts a value under a key, whatever was there before.
     pub fn attach(&mut self, db: usize, key: Key<'_>, detached: Detached) {
-        let (payload, raw, expiry, access) = detached.into_parts();
-        self.attach_parts(db, key, payload, raw, expiry, access);
+        self.attach_taken(db, key, detached.into_taken());
     }
 
     /// Gives a value another key in the same database, replacing what was there; whether `from` was
@@ -100,7 +157,7 @@ impl Store {
         if from.bytes != to.bytes {
             self.unlink(db, from.hash, found);
             let taken = self.cells.take(found.handle);
-            self.attach_parts(db, to, taken.payload, taken.raw, taken.expiry, taken.access);
+            self.attach_taken(db, to, taken);
         }
         true
     }
@@ -116,18 +173,12 @@ impl Store {
         true
     }
 
-    fn attach_parts(
-        &mut self,
-        db: usize,
-        key: Key<'_>,
-        payload: Payload<'_>,
-        raw: bool,
-        expiry: Option<i64>,
-        access: u32,
-    ) {
-        self.put(db, key, payload, raw, expiry.map_or(Expiry::None, Expiry::At));
-        // The value was not used by being moved.
-        let found = self.tables[db].find(key, &self.cells).expect("put just now");
-        self.cells.touch(found.handle, access);
+    /// A value was not used by being moved: its access clock comes with it.
+    fn attach_taken(&mut self, db: usize, key: Key<'_>, taken: Taken) {
+        let Taken { kind, payload, raw, expiry, access } = taken;
+        let found = self.tables[db].find(key, &self.cells);
+        let volatile = found.is_some_and(|found| self.cells.view(found.handle).header().has_expiry());
+        let draft = Draft { key: key.bytes, kind, payload, raw, expiry, access };
+        self.put_draft(db, key.hash, found, draft, volatile);
     }
 }

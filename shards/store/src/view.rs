@@ -4,6 +4,7 @@ use crate::arena::cell_bytes;
 use crate::cells::Cells;
 use crate::header::{Form, Header, KEY_LONG, WORD};
 use crate::text::Text;
+use crate::types::Big;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
@@ -53,21 +54,42 @@ impl<'a> View<'a> {
         unsafe { std::slice::from_raw_parts(self.at.add(header.key_at()).as_ptr(), header.key_len()) }
     }
 
+    /// The value of a string.
     #[inline]
     pub(crate) fn text(self) -> Text<'a> {
         let header = self.header();
         match header.form() {
             // SAFETY: the header says an integer is there, aligned.
             Form::Int => Text::Int(unsafe { self.at.add(header.value_at()).cast::<i64>().read() }),
-            Form::Embedded => {
-                let (start, length) = (header.size() - header.value_len(), header.value_len());
-                // SAFETY: an embedded value is the end of the entry.
-                Text::Bytes(unsafe { std::slice::from_raw_parts(self.at.add(start).as_ptr(), length) })
-            }
-            Form::Heap => Text::Bytes(self.buffer(header)),
+            _ => Text::Bytes(self.bytes()),
         }
     }
 
+    /// The value as the bytes it is kept in; neither an integer nor a big collection has any.
+    #[inline]
+    pub(crate) fn bytes(self) -> &'a [u8] {
+        let header = self.header();
+        match header.form() {
+            Form::Embedded => {
+                let (start, length) = (header.size() - header.value_len(), header.value_len());
+                // SAFETY: an embedded value is the end of the entry.
+                unsafe { std::slice::from_raw_parts(self.at.add(start).as_ptr(), length) }
+            }
+            Form::Heap => self.buffer(header),
+            Form::Int | Form::Big => &[],
+        }
+    }
+
+    /// The value that is a big collection.
+    #[inline]
+    pub(crate) fn big(self) -> Option<&'a Big> {
+        let header = self.header();
+        // SAFETY: a value part of form `Big` is a box of one; it lives as long as its cell.
+        (header.form() == Form::Big)
+            .then(|| unsafe { &**self.at.add(header.value_at()).cast::<Box<Big>>().as_ref() })
+    }
+
+    /// Bytes of a string's text; of a packed collection, its bytes.
     #[inline]
     pub(crate) fn len(self) -> usize {
         let header = self.header();
@@ -87,8 +109,11 @@ impl<'a> View<'a> {
     pub(crate) fn memory_bytes(self) -> usize {
         let header = self.header();
         let long_key = if header.key_len() == KEY_LONG { self.key().len() } else { 0 };
-        let buffer = if header.form() == Form::Heap { self.buffer(header).capacity() } else { 0 };
-        cell_bytes(header.size()) + long_key + buffer
+        let owned = match header.form() {
+            Form::Heap => self.buffer(header).capacity(),
+            _ => self.big().map_or(0, Big::memory_bytes),
+        };
+        cell_bytes(header.size()) + long_key + owned
     }
 
     fn buffer(self, header: Header) -> &'a Vec<u8> {

@@ -17,14 +17,14 @@ impl Store {
                 let cell = cell_bytes(view.header().size());
                 cells += cell;
                 heap += view.memory_bytes() - cell;
-                owners += usize::from(view.header().form() == crate::header::Form::Heap);
+                owners += usize::from(view.header().form().owns());
                 owners += usize::from(view.key().len() > crate::header::KEY_INLINE_MAX);
             });
         }
         if self.ruins.is_empty() {
             assert_eq!(cells, self.cells.arena().used(), "cells in use are those of the tables");
             assert_eq!(owners, self.cells.owners());
-            if !self.cells.has_buried() {
+            if self.cells.buried() == 0 {
                 assert_eq!(heap, self.cells.heap_bytes(), "buffers are those of the entries");
             }
         }

@@ -6,8 +6,10 @@ mod collisions;
 mod expiry;
 mod memory;
 mod model;
+mod packed;
 mod random;
 mod scan;
+mod slot;
 mod strings;
 
 use crate::{Expiry, Hasher, Store};

@@ -8,7 +8,7 @@ use crate::home::{After, Call, Home, House};
 use resp::Reply;
 use sha1_smol::Sha1;
 use spec::{Access, Extent, Keys, Start};
-use store::{Entry, Store, Text};
+use store::{Entry, Item, Kind, Store, Text};
 
 /// A SHA-1 sum, or several over each other.
 type Digest = [u8; 20];
@@ -33,18 +33,77 @@ fn take_in(digest: &mut Digest, bytes: &[u8]) {
     *digest = Sha1::from(*digest).digest().bytes();
 }
 
-/// Takes a value in: its type, its content, whether it expires.
+/// Takes a value in: its type, its content, whether it expires. What has no order of its own is laid over
+/// each other.
 fn take_value(digest: &mut Digest, entry: &Entry<'_>) {
-    // A string's number in Redis is 0.
-    take_in(digest, &0u32.to_be_bytes());
-    match entry.text() {
-        Some(Text::Int(number)) => take_in(digest, resp::IntegerText::new(number).as_bytes()),
-        Some(Text::Bytes(bytes)) => take_in(digest, bytes),
-        None => {}
+    take_in(digest, &type_number(entry.kind()).to_be_bytes());
+    if let Some(text) = entry.text() {
+        take_text(digest, text);
     }
+    let list = entry.kind() == Kind::List;
+    entry.each_item(&mut |item| match item {
+        Item::Element(text) if list => take_text(digest, text),
+        Item::Element(text) => with_bytes(text, &mut |bytes| lay_over(digest, bytes)),
+        Item::Field(field, value) => {
+            let mut own = Digest::default();
+            take_text(&mut own, field);
+            take_text(&mut own, value);
+            lay_over(digest, &own);
+        }
+        Item::Scored(member, score) => {
+            let mut own = Digest::default();
+            take_text(&mut own, member);
+            take_in(&mut own, seventeen_digits(score).as_bytes());
+            lay_over(digest, &own);
+        }
+    });
     if entry.expiry().is_some() {
         lay_over(digest, b"!!expire!!");
     }
+}
+
+/// A type's number in Redis.
+fn type_number(kind: Kind) -> u32 {
+    match kind {
+        Kind::String => 0,
+        Kind::List => 1,
+        Kind::Set => 2,
+        Kind::SortedSet => 3,
+        Kind::Hash => 4,
+        Kind::Stream => 6,
+    }
+}
+
+fn take_text(digest: &mut Digest, text: Text<'_>) {
+    with_bytes(text, &mut |bytes| take_in(digest, bytes));
+}
+
+fn with_bytes(text: Text<'_>, call: &mut dyn FnMut(&[u8])) {
+    match text {
+        Text::Int(number) => call(resp::IntegerText::new(number).as_bytes()),
+        Text::Bytes(bytes) => call(bytes),
+    }
+}
+
+/// A double as C's `%.17g` prints it.
+fn seventeen_digits(value: f64) -> String {
+    const DIGITS: i32 = 17;
+    if !value.is_finite() {
+        return if value > 0.0 { "inf".into() } else { "-inf".into() };
+    }
+    let scientific = format!("{value:.16e}");
+    let (digits, exponent) = scientific.split_once('e').expect("the format has an exponent");
+    let exponent: i32 = exponent.parse().expect("the exponent is a number");
+    let trim = |text: &str| match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text.to_owned(),
+    };
+    if (-4..DIGITS).contains(&exponent) {
+        let decimals = (DIGITS - 1 - exponent) as usize;
+        return trim(&format!("{value:.decimals$}"));
+    }
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("{}e{sign}{:02}", trim(digits), exponent.abs())
 }
 
 /// A part: for each database its number of keys here (8 bytes) and the digests of its keys over each
@@ -115,4 +174,31 @@ fn first_key(args: Args<'_>) -> usize {
 
 fn hexadecimal(digest: &Digest) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn doubles_are_printed_with_seventeen_digits() {
+        let cases = [
+            (0.0, "0"),
+            (-0.0, "-0"),
+            (1.0, "1"),
+            (-2.5, "-2.5"),
+            (0.1, "0.10000000000000001"),
+            (1e16, "10000000000000000"),
+            (1e17, "1e+17"),
+            (1.5e300, "1.5000000000000001e+300"),
+            (0.0001, "0.0001"),
+            (0.00001, "1.0000000000000001e-05"),
+            (123456.789, "123456.789"),
+            (f64::INFINITY, "inf"),
+            (f64::NEG_INFINITY, "-inf"),
+        ];
+        for (value, expected) in cases {
+            assert_eq!(seventeen_digits(value), expected);
+        }
+    }
 }

@@ -1,0 +1,101 @@
+//! Collections: values of many items. A small one lies packed in its key's cell, a big one in a structure
+//! of its own. This module knows how both are owned, counted and freed; commands it does not know.
+
+pub(crate) mod list;
+pub(crate) mod packed;
+pub(crate) mod slot;
+
+use crate::header::Kind;
+use crate::text::Text;
+use list::BigList;
+use packed::Items;
+
+/// The value of a key is of another kind than asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WrongKind;
+
+/// A collection that has outgrown its key's cell.
+///
+/// Every kind offers the same: the number of its elements, its bytes on the heap (kept as it changes),
+/// and freeing in slices.
+#[derive(Clone, Debug)]
+pub(crate) enum Big {
+    List(BigList),
+}
+
+impl Big {
+    pub(crate) fn kind(&self) -> Kind {
+        match self {
+            Big::List(_) => Kind::List,
+        }
+    }
+
+    /// Elements: of a hash, its fields.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Big::List(list) => list.len(),
+        }
+    }
+
+    /// Bytes on the heap, its own box included.
+    #[inline]
+    pub(crate) fn memory_bytes(&self) -> usize {
+        let inside = match self {
+            Big::List(list) => list.memory_bytes(),
+        };
+        size_of::<Big>() + inside
+    }
+
+    /// Frees about `budget` elements; answers how many. What is left is still a collection.
+    pub(crate) fn free_some(&mut self, budget: usize) -> usize {
+        match self {
+            Big::List(list) => list.free_some(budget),
+        }
+    }
+
+    /// Visits all items.
+    pub(crate) fn each(&self, visit: &mut dyn FnMut(Item<'_>)) {
+        match self {
+            Big::List(list) => list.each(&mut |text| visit(Item::Element(text))),
+        }
+    }
+}
+
+/// What a collection is made of.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Item<'a> {
+    /// An element of a list, a member of a set.
+    Element(Text<'a>),
+    /// A field of a hash and its value.
+    Field(Text<'a>, Text<'a>),
+    /// A member of a sorted set and its score.
+    Scored(Text<'a>, f64),
+}
+
+/// Visits the items of a small collection. `variant` is the kind's own bit, see [`slot::Slot`].
+pub(crate) fn each_packed(kind: Kind, variant: bool, bytes: &[u8], visit: &mut dyn FnMut(Item<'_>)) {
+    let mut items = Items::new(bytes);
+    debug_assert!(!variant, "no kind has two packed forms yet");
+    while let Some(first) = items.next() {
+        match kind {
+            Kind::List | Kind::Set => visit(Item::Element(first)),
+            Kind::Hash => {
+                let value = items.next().expect("a field has a value behind it");
+                visit(Item::Field(first, value));
+            }
+            Kind::SortedSet => {
+                let member = items.next().expect("a score has a member behind it");
+                visit(Item::Scored(member, score(first)));
+            }
+            Kind::String | Kind::Stream => unreachable!("not a packed collection"),
+        }
+    }
+}
+
+/// A score as it is packed: the eight bytes of a double.
+fn score(text: Text<'_>) -> f64 {
+    match text {
+        Text::Bytes(bytes) => f64::from_le_bytes(bytes.try_into().expect("a score has eight bytes")),
+        Text::Int(_) => unreachable!("a score is packed as bytes"),
+    }
+}
