@@ -82,7 +82,7 @@ impl UringPoller {
     /// A poller over a ring that was brought up.
     pub(crate) fn over(found: BroughtUp, listeners: Vec<OwnedFd>, options: SocketOptions) -> UringPoller {
         let BroughtUp { ring, buffers, description } = found;
-        let lender = Lender::new(options.chunk_bytes, options.send_chunks, options.send_chunks_per_link);
+        let lender = Lender::new(options.send_chunk_bytes, options.send_chunks, options.send_chunks_per_link);
         UringPoller {
             ring,
             buffers,
@@ -377,7 +377,11 @@ impl Poller for UringPoller {
     }
 
     fn chunk_size(&self) -> usize {
-        self.options.chunk_bytes
+        self.options.send_chunk_bytes
+    }
+
+    fn keep_alive(&mut self, seconds: u32) {
+        self.options.keepalive_seconds = seconds;
     }
 
     fn stop_accepting(&mut self) {
