@@ -39,7 +39,7 @@ impl Cron {
 /// Monotonic nanoseconds between refreshes of slow gauges.
 const GAUGES_NS: u64 = 100_000_000;
 
-/// Buckets looked at in one expiry slice at most.
+/// Buckets looked at in one expiry slice at most, for each step of `active-expire-effort`.
 const EXPIRE_BUCKETS: usize = 256;
 /// Milliseconds between expiry slices that find little.
 const EXPIRE_PAUSE_MS: i64 = 50;
@@ -140,7 +140,8 @@ impl Shard {
         if !self.active_expiry || self.now.ms() < self.cron.expire_ms {
             return;
         }
-        let report = self.store.expire_slice(self.now.ms(), EXPIRE_BUCKETS);
+        let buckets = EXPIRE_BUCKETS * self.settings.live.active_expire_effort as usize;
+        let report = self.store.expire_slice(self.now.ms(), buckets);
         self.block.expire_slices.add(1);
         if report.expired > 0 {
             self.count_keys();
