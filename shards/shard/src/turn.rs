@@ -66,9 +66,8 @@ impl Shard {
             if let Some(conn) = self.resume.pop_front()
                 && let Some(mut session) = self.sessions.take(conn)
             {
-                if session.hold == Hold::Turn {
-                    session.hold = if session.choked { Hold::Choked } else { Hold::None };
-                }
+                assert!(session.hold == Hold::Turn, "who goes on has been held for it");
+                session.hold = if session.choked { Hold::Choked } else { Hold::None };
                 self.go_on(conn, session, out);
             }
         }
@@ -109,23 +108,6 @@ impl Shard {
         self.block.keyspace_hits.add(effects.hits);
         self.block.keyspace_misses.add(effects.misses);
         self.count_keys();
-    }
-
-    fn end_pause<O: Outbox>(&mut self, out: &mut O) {
-        if self.pause.is_some_and(|(until, _)| self.now.ms() >= until) {
-            self.pause = None;
-        }
-        if self.pause.is_some() || self.paused.is_empty() {
-            return;
-        }
-        for conn in std::mem::take(&mut self.paused) {
-            if let Some(mut session) = self.sessions.take(conn) {
-                if session.hold == Hold::Pause {
-                    session.hold = Hold::None;
-                }
-                self.go_on(conn, session, out);
-            }
-        }
     }
 
     fn end_timers<O: Outbox>(&mut self, out: &mut O) {
