@@ -7,6 +7,7 @@ use crate::core::{Core, Letter, LetterBox, Letters, Parts, Request, letter_box};
 use crate::idle::{Idle, Waker};
 use crate::keeper::Keeper;
 use crate::listeners::{self, Doors};
+use crate::log::Log;
 use crate::topology::Topology;
 use crate::transports;
 use commands::{Catalog, Facts};
@@ -22,6 +23,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::mpsc;
 use std::thread::JoinHandle;
+use std::time::Duration;
 use store::{Hasher, Store};
 use telemetry::Block;
 
@@ -84,7 +86,7 @@ struct Plan {
 ///
 /// # Errors
 /// What keeps it from starting, in words for the operator.
-pub fn serve(mut config: Config) -> Result<(), String> {
+pub fn serve(mut config: Config, log: Log) -> Result<(), String> {
     let settings = &config.settings;
     let cpus = config::cpus::list(settings.value("cpu").text()).unwrap_or_default();
     let topology = Topology::read(&cpus)?;
@@ -105,7 +107,8 @@ pub fn serve(mut config: Config) -> Result<(), String> {
     let doors = listeners::open(settings, shards, &options)?;
     crate::report::hook_panics();
     let (notes, inbox) = mpsc::channel();
-    let mut keeper = Keeper::new(&config, &doors, Outside::new(&doors, options.clone(), shards), inbox)?;
+    let outside = Outside::new(&doors, options.clone(), shards);
+    let mut keeper = Keeper::new(&config, &doors, outside, inbox, log)?;
     keeper.catch_signals(&notes)?;
     let house = start(&config, &topology, shards, options, doors, &notes)?;
     let house = Arc::new(house);
@@ -211,8 +214,8 @@ fn await_all(
     for _ in 0..shards {
         let (index, outcome) = readies.recv().map_err(|_| "a core ended before it began".to_owned())?;
         let (driver, story) = outcome.map_err(|error| format!("shard {index}: {error}"))?;
-        blocks[index].name_driver(&driver);
         tracing::info!("shard {index}: {story}");
+        blocks[index].name_driver(&driver, &story);
     }
     Ok(())
 }
@@ -312,9 +315,9 @@ fn secrets(settings: &Settings) -> Result<Secrets, getrandom::Error> {
 }
 
 impl House {
-    /// Tells every core to stop.
-    pub fn stop(&self) {
-        self.boxes.iter().for_each(|core| core.post(Letter::Stop));
+    /// Tells every core to stop, and how long clients may take for what is due to them.
+    pub fn stop(&self, drain: Duration) {
+        self.boxes.iter().for_each(|core| core.post(Letter::Stop { drain }));
     }
 
     /// How many shards there are.
@@ -356,7 +359,7 @@ impl admin::House for Visitor {
         self.names
     }
 
-    fn visit(&self, shard: usize, timeout: std::time::Duration) -> bool {
+    fn visit(&self, shard: usize, timeout: Duration) -> bool {
         let (answer, wait) = mpsc::sync_channel(1);
         self.house.boxes[shard].post(Letter::Visit(answer));
         wait.recv_timeout(timeout).is_ok()

@@ -22,8 +22,6 @@ const BUDGET: usize = 128;
 const RESYNC_NS: u64 = 50_000_000;
 /// Clients over the soft output limit are looked at this often.
 const SLOW_LOOK_MS: i64 = 500;
-/// A draining core waits this long for its clients to take their replies.
-const DRAIN: Duration = Duration::from_secs(5);
 
 /// A message to a core from outside the data cores.
 #[derive(Debug)]
@@ -42,7 +40,10 @@ pub enum Letter {
         done: mpsc::SyncSender<()>,
     },
     /// Stop: accept nothing more, send what is due, close.
-    Stop,
+    Stop {
+        /// How long clients may take for it.
+        drain: Duration,
+    },
 }
 
 /// A core's letter box: anyone may write, the core alone reads.
@@ -133,6 +134,7 @@ pub struct Core {
     blocks: Vec<Arc<Block>>,
     block: Arc<Block>,
     first: usize,
+    /// It stops, at this time at the latest.
     stopping: Option<Instant>,
     /// Its clients have gone, and it has said so in `empty_cores`.
     emptied: bool,
@@ -398,7 +400,7 @@ impl Core {
                     // Whoever asked has room for every core's answer, or has given up.
                     let _ = done.try_send(());
                 }
-                Letter::Stop => self.stop(),
+                Letter::Stop { drain } => self.stop(drain),
             }
         }
         true
@@ -415,7 +417,7 @@ impl Core {
         close.iter().for_each(|address| poller.stop_listening(&port::Address::Inet(*address)));
     }
 
-    fn stop(&mut self) {
+    fn stop(&mut self, drain: Duration) {
         if self.stopping.is_some() {
             return;
         }
@@ -423,16 +425,16 @@ impl Core {
             poller.stop_accepting();
         }
         self.shard.leave(&mut self.wires);
-        self.stopping = Some(Instant::now());
+        self.stopping = Some(Instant::now() + drain);
     }
 
     /// Its clients have gone, and so have those of the other cores, which may still ask it for something.
     fn is_done(&mut self) -> bool {
-        let Some(since) = self.stopping else { return false };
+        let Some(last) = self.stopping else { return false };
         if self.wires.connections() == 0 && !std::mem::replace(&mut self.emptied, true) {
             self.empty_cores.fetch_add(1, Ordering::SeqCst);
         }
-        self.empty_cores.load(Ordering::SeqCst) == self.blocks.len() || since.elapsed() > DRAIN
+        self.empty_cores.load(Ordering::SeqCst) == self.blocks.len() || Instant::now() >= last
     }
 
     /// Rings every doorbell.
@@ -505,6 +507,9 @@ impl Core {
         let limit = settings.live.output_limits[ClientClass::Normal as usize];
         self.wires.output_limit = (limit.hard_bytes, limit.soft_bytes, limit.soft_seconds);
         self.idle.set(settings.live.poll);
+        for poller in &mut self.wires.pollers {
+            poller.keep_alive(settings.live.tcp_keepalive_s);
+        }
     }
 }
 

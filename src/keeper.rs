@@ -6,17 +6,19 @@ use crate::boot::{House, Note, Visitor, control_address, poll_words};
 use crate::config::{Config, rewrite};
 use crate::core::{Letter, Request};
 use crate::listeners::Doors;
+use crate::log::Log;
 use crate::report::VERSION;
 use commands::Job;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use spec::setting::LogLevel;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// Beyond the cores' own patience, before the process ends all the same.
-const END: Duration = Duration::from_secs(8);
+/// Beyond the cores' own patience (`shutdown-timeout`), before the process ends all the same.
+const GRACE: Duration = Duration::from_secs(3);
 
 /// What it needs while the house stands.
 pub(crate) struct Keeper {
@@ -27,6 +29,9 @@ pub(crate) struct Keeper {
     control: Option<AdminHandle>,
     names: Vec<String>,
     outside: Outside,
+    log: Log,
+    /// How long clients may take for what is due to them when the server stops.
+    drain: Duration,
 }
 
 impl Keeper {
@@ -39,11 +44,14 @@ impl Keeper {
         doors: &Doors,
         outside: Outside,
         inbox: mpsc::Receiver<Note>,
+        log: Log,
     ) -> Result<Keeper, String> {
         let path = config.settings.value("pidfile").text();
         let pid_file = (!path.is_empty()).then(|| PathBuf::from(path));
         let (unix, names) = (doors.unix.clone(), doors.names.clone());
-        let keeper = Keeper { config: config.clone(), unix, pid_file, inbox, control: None, names, outside };
+        let drain = Duration::from_secs(config.settings.value("shutdown-timeout").count());
+        let config = config.clone();
+        let keeper = Keeper { config, unix, pid_file, inbox, control: None, names, outside, log, drain };
         if let Some(path) = &keeper.pid_file {
             std::fs::write(path, format!("{}\n", std::process::id()))
                 .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
@@ -99,6 +107,7 @@ impl Keeper {
             tracing::warn!("{warning}");
         }
         let mut drivers: Vec<&str> = house.blocks.iter().map(|block| block.driver()).collect();
+        drivers.sort_unstable();
         drivers.dedup();
         tracing::info!(
             "Corelane {VERSION} is ready: {} shard{}, driver {}, poll {}, listening on {}",
@@ -113,11 +122,12 @@ impl Keeper {
     /// Looks after the house until it ends.
     pub(crate) fn keep(mut self, house: &House) {
         let mut ended = 0;
+        // The last moment at which a stopping house still stands.
         let mut stopping: Option<Instant> = None;
         while ended < house.shards() {
             let note = match stopping {
                 None => self.inbox.recv().ok(),
-                Some(since) => self.inbox.recv_timeout(END.saturating_sub(since.elapsed())).ok(),
+                Some(last) => self.inbox.recv_timeout(last.saturating_duration_since(Instant::now())).ok(),
             };
             match note {
                 None => break,
@@ -129,14 +139,11 @@ impl Keeper {
                     }
                     let name = if signal == SIGTERM { "SIGTERM" } else { "SIGINT" };
                     tracing::info!("{name}: no new connections, sending what is due");
-                    stopping = Some(Instant::now());
-                    house.stop();
+                    stopping = Some(stop(house, self.drain));
                 }
                 Some(Note::Request(request)) => {
-                    if self.carry_out(house, request) && stopping.is_none() {
-                        stopping = Some(Instant::now());
-                        house.stop();
-                    }
+                    let drain = self.carry_out(house, request);
+                    stopping = stopping.or(drain.map(|drain| stop(house, drain)));
                 }
             }
         }
@@ -144,12 +151,12 @@ impl Keeper {
         tracing::info!("Corelane has ended");
     }
 
-    /// Does a job; whether the server is to stop.
-    fn carry_out(&mut self, house: &House, request: Request) -> bool {
+    /// Does a job. Where the server is to stop: how long it may take.
+    fn carry_out(&mut self, house: &House, request: Request) -> Option<Duration> {
         let outcome = match request.job {
-            Job::Shutdown { .. } => {
+            Job::Shutdown { now } => {
                 tracing::info!("SHUTDOWN: no new connections, sending what is due");
-                return true;
+                return Some(if now { Duration::ZERO } else { self.drain });
             }
             Job::Crash => unreachable!("the core that was asked has ended the process"),
             Job::Log(text) => {
@@ -158,7 +165,7 @@ impl Keeper {
             }
             Job::ApplySettings { names, settings } => self.outside.apply(&names, &settings, &house.boxes),
             Job::SettingChanged(name, value) => {
-                tracing::debug!("setting {name} is now {value}");
+                self.follow(name, &value);
                 Ok(())
             }
             Job::RewriteConfig(settings) => match &self.config.file {
@@ -171,8 +178,29 @@ impl Keeper {
         if let Some(ticket) = request.ticket {
             house.boxes[request.core].post(Letter::JobDone(ticket, outcome));
         }
-        false
+        None
     }
+
+    /// Obeys a setting that has changed.
+    fn follow(&mut self, name: &str, value: &str) {
+        match name {
+            "loglevel" => {
+                let level = LogLevel::NAMES.iter().position(|known| *known == value);
+                self.log.set_level(LogLevel::at(level.expect("the shards have accepted it")));
+            }
+            "shutdown-timeout" => {
+                self.drain = Duration::from_secs(value.parse().expect("the shards have accepted it"));
+            }
+            other => unreachable!("nobody outside of the shards follows {other}"),
+        }
+        tracing::info!("setting {name} is now {value}");
+    }
+}
+
+/// Stops the house; the last moment at which it may still stand.
+fn stop(house: &House, drain: Duration) -> Instant {
+    house.stop(drain);
+    Instant::now() + drain + GRACE
 }
 
 /// However the house ends, or fails to start: no file is left to say that it stands.

@@ -20,7 +20,7 @@ fn main() -> ExitCode {
         Ok(config) => config,
         Err(trouble) => return end(&Stop::from(trouble)),
     };
-    match log::begin(&config.settings).and_then(|()| boot::serve(config)) {
+    match log::begin(&config.settings).and_then(|log| boot::serve(config, log)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("corelane: {error}");

@@ -1,7 +1,7 @@
 //! The one list that names every transport: what a core polls, made from the settings.
 
 use port::Poller;
-use port::sockets::SocketOptions;
+use port::sockets::{self, SocketOptions};
 use spec::Settings;
 use spec::setting::Driver;
 use std::io;
@@ -26,8 +26,9 @@ pub fn socket_options(settings: &Settings, connections: u64) -> SocketOptions {
         backlog: number("tcp-backlog") as u32,
         busy_poll_us: number("busy-poll-us") as u32,
         prefer_busy_poll: number("busy-poll-us") > 0,
-        napi: number("napi-busy-poll-us") > 0,
+        napi_busy_poll_us: number("napi-busy-poll-us") as u32,
         chunk_bytes: number("receive-chunk-bytes") as usize,
+        send_chunk_bytes: number("send-chunk-bytes") as usize,
         receive_chunks: number("receive-chunks") as usize,
         links_max: connections as usize,
         ..SocketOptions::default()
@@ -39,19 +40,22 @@ pub fn socket_options(settings: &Settings, connections: u64) -> SocketOptions {
 /// # Errors
 /// Where the driver that was asked for cannot be had.
 pub fn choose(settings: &Settings, listeners: Vec<OwnedFd>, options: SocketOptions) -> io::Result<Chosen> {
+    let busy = sockets::busy_poll_story(&options);
     let wish = Driver::at(settings.value("driver").choice());
     if wish == Driver::Epoll {
-        return on_epoll(listeners, options, "epoll, as asked for".to_owned());
+        return on_epoll(listeners, options, format!("epoll, as asked for{busy}"));
     }
     let copies: Vec<OwnedFd> =
         listeners.iter().map(|listener| listener.as_fd().try_clone_to_owned()).collect::<io::Result<_>>()?;
     match uring::UringPoller::new(copies, options.clone()) {
         Ok(poller) => {
-            let story = poller.describe().to_owned();
+            let story = format!("{}{busy}", poller.describe());
             Ok(Chosen { pollers: vec![Box::new(poller)], driver: "uring".to_owned(), story })
         }
         Err(denied) if wish == Driver::Uring => Err(io::Error::other(format!("driver uring: {denied}"))),
-        Err(denied) => on_epoll(listeners, options, format!("epoll, since io_uring is denied: {denied}")),
+        Err(denied) => {
+            on_epoll(listeners, options, format!("epoll, since io_uring is denied: {denied}{busy}"))
+        }
     }
 }
 

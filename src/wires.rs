@@ -339,6 +339,9 @@ impl Outbox for Wires {
             poller.close(conn.link, Close::Abort);
             return;
         }
+        if conn.aborted {
+            return;
+        }
         if let Some(chunk) = conn.open.take() {
             poller.submit(conn.link, chunk);
         }

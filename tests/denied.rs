@@ -40,23 +40,42 @@ fn where_io_uring_is_denied_it_serves_by_epoll_and_says_so() {
         for key in 0..20 {
             client.check(&format!("GET key:{key}"), &format!("${key}"));
         }
-        let log = server.log();
-        for shard in 0..2 {
-            let wanted = format!("shard {shard}: ");
-            let stories: Vec<&str> =
-                log.lines().filter(|line| line.contains(&wanted) && line.contains("epoll")).collect();
-            assert_eq!(stories.len(), 1, "once a shard:\n{log}");
-            assert!(stories[0].contains("io_uring is denied"), "{log}");
-        }
-        assert!(log.contains("driver epoll"), "{log}");
-        assert!(info(&server, "server").contains("multiplexing_api:epoll"), "{}", info(&server, "server"));
-        let (_, metrics) = server.page("/metrics");
-        for shard in 0..2 {
-            assert!(
-                metrics.contains(&format!("corelane_driver_info{{shard=\"{shard}\",driver=\"epoll\"}} 1"))
-            );
+        for (driver, story) in told(&server, 2) {
+            assert_eq!(driver, "epoll");
+            assert!(story.contains("epoll, since io_uring is denied: io_uring setup: "), "{story}");
+            let error = std::io::Error::from_raw_os_error(errno).to_string();
+            assert!(story.contains(&error), "{story}: no {error}");
         }
     }
+}
+
+/// Driver and story of each shard: the log says them once, INFO and the metric say the same.
+#[track_caller]
+fn told(server: &Server, shards: usize) -> Vec<(String, String)> {
+    let (log, section) = (server.log(), info(server, "corelane"));
+    let (_, metrics) = server.page("/metrics");
+    let word = |text: &str, before: &str, after: &str| {
+        let rest = text.split(before).nth(1).unwrap_or_else(|| panic!("no {before}:\n{text}"));
+        rest.split(after).next().expect("a first part").to_owned()
+    };
+    let started = word(&log, ", driver ", ", poll ");
+    let used = word(&info(server, "server"), "\r\nmultiplexing_api:", "\r\n");
+    let mut found = Vec::new();
+    for shard in 0..shards {
+        let mark = format!(" shard {shard}: ");
+        let stories: Vec<&str> =
+            log.lines().filter_map(|line| line.split_once(&mark).map(|(_, story)| story)).collect();
+        let [story] = stories[..] else { panic!("once a shard:\n{log}") };
+        assert!(section.contains(&format!("\r\nshard{shard}_driver:{story}\r\n")), "{section}");
+        let figures = section.split(&format!("\r\nshard{shard}:driver=")).nth(1).expect("a line a shard");
+        let driver = figures.split(',').next().expect("a first word");
+        assert!(started.split('+').any(|name| name == driver), "the start-up line: {started}");
+        assert_eq!(used, started, "INFO and the start-up line");
+        let labels = format!("shard=\"{shard}\",driver=\"{driver}\",story=\"{story}\"");
+        assert!(metrics.contains(&format!("corelane_driver_info{{{labels}}} 1\n")), "no {labels}");
+        found.push((driver.to_owned(), story.to_owned()));
+    }
+    found
 }
 
 #[test]
@@ -66,8 +85,9 @@ fn where_io_uring_is_denied_but_asked_for_it_does_not_start() {
         assert_eq!(code, Some(1), "{text}");
         assert!(text.contains(": driver uring: "), "{text}");
         assert!(!text.contains("panicked") && !text.contains(" is ready: "), "{text}");
-        let server = without_uring(errno, || Server::start(&["--driver", "epoll"]));
-        assert!(server.log().contains("epoll, as asked for"), "{}", server.log());
+        let server = without_uring(errno, || Server::start(&["--driver", "epoll", "--shards", "1"]));
+        let (driver, story) = told(&server, 1).remove(0);
+        assert!(driver == "epoll" && story.contains("epoll, as asked for"), "{driver}: {story}");
     }
 }
 
@@ -99,11 +119,14 @@ fn nobody_with_little_locked_memory_is_served_too() {
         assert_eq!(client.ask(&[b"SET", &[b'k', key], &value]).show(), "+OK");
         assert_eq!(server.connect_unix().ask(&[b"GET", &[b'k', key]]), Reply::Bulk(value.clone()));
     }
-    let log = server.log();
-    let stories =
-        log.lines().filter(|line| line.contains("io_uring (") || line.contains("epoll, since ")).count();
-    assert_eq!(stories, 4, "each shard says how it serves:\n{log}");
-    assert!(info(&server, "server").contains("multiplexing_api:"));
+    let status = std::fs::read_to_string(format!("/proc/{}/limits", server.pid)).expect("it runs");
+    let limit = status.lines().find(|line| line.starts_with("Max locked memory")).expect("a limit");
+    assert_eq!(limit.split_whitespace().nth(3), Some("65536"), "{limit}");
+    for (driver, story) in told(&server, 4) {
+        println!("with 64 KiB of locked memory: {story}");
+        let wanted = if driver == "uring" { "io_uring (" } else { "epoll, since io_uring is denied: " };
+        assert!(story.contains(wanted), "{driver}: {story}");
+    }
 }
 
 #[test]

@@ -104,6 +104,7 @@ impl Sockets {
     fn tight(over: Over) -> Sockets {
         let options = SocketOptions {
             chunk_bytes: 700,
+            send_chunk_bytes: 700,
             receive_chunks: 3,
             send_chunks: 5,
             send_chunks_per_link: 2,

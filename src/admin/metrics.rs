@@ -80,9 +80,11 @@ impl Metrics {
         text.sample("corelane_build_info", &[("version", &info.version)], 1);
         text.family("corelane_shards", "gauge", "Shards that serve.");
         text.sample("corelane_shards", &[], self.blocks.len());
-        text.family("corelane_driver_info", "gauge", "The transports each shard runs on.");
+        text.family("corelane_driver_info", "gauge", "The transports each shard runs on, and how or why.");
         for (block, shard) in self.blocks.iter().zip(&self.shards) {
-            text.sample("corelane_driver_info", &[("shard", shard), ("driver", block.driver())], 1);
+            let labels =
+                [("shard", shard.as_str()), ("driver", block.driver()), ("story", block.driver_story())];
+            text.sample("corelane_driver_info", &labels, 1);
         }
     }
 }

@@ -92,7 +92,7 @@ fn house(moods: &[Mood]) -> Arc<FakeHouse> {
 /// A block in which something was counted everywhere the tests look.
 fn block(shard: u64) -> Block {
     let block = Block::new(NAMES.len());
-    block.name_driver("uring");
+    block.name_driver("uring", "io_uring (plain)");
     block.commands.add(100 + shard);
     block.keys[0].set(10);
     block.volatile_keys[0].set(4);
@@ -210,7 +210,7 @@ fn metrics_carry_shards_totals_and_latency() {
         "corelane_keys{shard=\"1\",db=\"db0\"} 10",
         "corelane_memory_bytes{shard=\"0\",part=\"entries\"} 1000",
         "corelane_useful_work_ratio{shard=\"0\"} 0.5",
-        "corelane_driver_info{shard=\"1\",driver=\"uring\"} 1",
+        "corelane_driver_info{shard=\"1\",driver=\"uring\",story=\"io_uring (plain)\"} 1",
         "corelane_latency_seconds_bucket{shard=\"1\",room=\"queue\",le=\"0.000008192\"} 2",
         "corelane_latency_seconds_count{shard=\"1\",room=\"execute\"} 3",
         "corelane_shards 2",

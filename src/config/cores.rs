@@ -1,6 +1,6 @@
 //! Settings of cores, shards and the keyspace.
 
-use super::{COUNT32, cpus};
+use super::cpus;
 use spec::setting::{Change, HashFunction, Kind, PipelineOrder, Poll, Priority, Setting};
 
 /// How work is laid over the machine.
@@ -56,9 +56,11 @@ pub(super) const GROUP: &[Setting] = &[
         "Keyed hash of the key table; siphash where clients are hostile",
     )
     .change(Change::Restart),
-    Setting::new("databases", Kind::Integer { min: 1, max: COUNT32 }, "16", "Databases that SELECT knows")
+    Setting::new("databases", Kind::Integer { min: 1, max: 16_384 }, "16", "Databases that SELECT knows")
         .apply(|live, value| live.databases = value.count32()),
+    // Timers have deadlines of their own here; INFO shows it.
     Setting::new("hz", Kind::Clamped { min: 1, max: 500 }, "10", "Timer ticks a second")
+        .pending()
         .live(|live, value| live.hz = value.count32()),
     Setting::new("dynamic-hz", Kind::Bool, "yes", "Tick more often with many clients").accepted(),
     Setting::new(
@@ -67,5 +69,6 @@ pub(super) const GROUP: &[Setting] = &[
         "no",
         "On a shard's own port, answer MOVED for keys of other shards instead of fetching them",
     )
+    .pending()
     .live(|live, value| live.cluster_redirect = value.flag()),
 ];

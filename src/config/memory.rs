@@ -6,6 +6,7 @@ use spec::setting::{Kind, MemoryPolicy, Setting};
 /// What may be kept, and what goes first.
 pub(super) const GROUP: &[Setting] = &[
     Setting::new("maxmemory", Kind::Memory { min: 0, max: MAX }, "0", "Bytes in use at most; 0 for no limit")
+        .pending()
         .live(|live, value| live.maxmemory = value.count()),
     Setting::new(
         "maxmemory-policy",
@@ -13,6 +14,7 @@ pub(super) const GROUP: &[Setting] = &[
         "noeviction",
         "Who gives way at maxmemory",
     )
+    .pending()
     .live(|live, value| live.maxmemory_policy = MemoryPolicy::at(value.choice())),
     Setting::new(
         "maxmemory-samples",

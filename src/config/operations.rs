@@ -38,7 +38,6 @@ pub(super) const GROUP: &[Setting] = &[
         "50 99 99.9",
         "Percentiles that INFO shows",
     )
-    .pending()
     .live(|live, value| {
         if let Value::Percentiles(list) = value {
             live.latency_percentiles.clone_from(list);
@@ -111,7 +110,7 @@ pub(super) const GROUP: &[Setting] = &[
         "shutdown-timeout",
         Kind::Integer { min: 0, max: COUNT32 },
         "10",
-        "Seconds that a shutdown may drain",
+        "Seconds that clients may take for their last replies when the server stops",
     )
     .change(Change::Live),
     Setting::new("shutdown-on-sigint", SHUTDOWN, "default", "How SIGINT shuts down").accepted(),

@@ -38,6 +38,21 @@ pub struct Make {
     pub facts: Arc<Facts>,
 }
 
+/// What a session may write before others get their turn. Tests make it small.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bounds {
+    /// Bytes of replies gathered before they are handed out in the middle of a batch.
+    pub flush_bytes: usize,
+    /// Bytes of replies in one turn, handed out so far.
+    pub share_bytes: usize,
+}
+
+impl Default for Bounds {
+    fn default() -> Bounds {
+        Bounds { flush_bytes: 32 * 1024, share_bytes: 1024 * 1024 }
+    }
+}
+
 /// Who connects, as far as the shard wants to know.
 #[derive(Clone, Debug)]
 pub struct Peer {
@@ -81,9 +96,16 @@ pub struct Shard {
     /// Bytes of clients: input not yet run, replies not yet taken by the wire.
     pub(crate) held_bytes: usize,
     pub(crate) pause: Option<(i64, PauseMode)>,
+    /// CLIENT PAUSE is being carried out here.
+    pub(crate) pause_began: bool,
+    /// Parts of CLIENT PAUSE that are done once no write is away.
+    #[expect(clippy::vec_box, reason = "the box travels")]
+    pub(crate) pausing: Vec<Box<Part>>,
+    /// Runs of ours with writes in them that are not home again.
+    pub(crate) writes_away: usize,
     /// Sessions that CLIENT PAUSE holds.
     pub(crate) paused: VecDeque<ConnId>,
-    /// Sessions to go on with at the next turn.
+    /// Sessions to go on with at the next turn: each that is held for it, once.
     pub(crate) resume: VecDeque<ConnId>,
     /// Replies due at a time in unix milliseconds (DEBUG SLEEP).
     pub(crate) timers: Vec<(i64, Ticket, Vec<u8>)>,
@@ -109,6 +131,8 @@ pub struct Shard {
     pub(crate) ran: Vec<(u16, u32)>,
     pub(crate) ran_total: u64,
     pub(crate) cron: crate::turn::Cron,
+    /// What a session may write before others get their turn.
+    pub bounds: Bounds,
     /// Rare paths that were taken, for tests.
     pub marks: crate::marks::Marks,
     /// A bug that is planted here, to see that it is found.
@@ -142,6 +166,9 @@ impl Shard {
             base: None,
             held_bytes: 0,
             pause: None,
+            pause_began: false,
+            pausing: Vec::new(),
+            writes_away: 0,
             paused: VecDeque::new(),
             resume: VecDeque::new(),
             timers: Vec::new(),
@@ -159,6 +186,7 @@ impl Shard {
             ran: Vec::new(),
             ran_total: 0,
             cron: crate::turn::Cron::default(),
+            bounds: Bounds::default(),
             marks: crate::marks::Marks::default(),
             #[cfg(feature = "planted")]
             plant: None,
@@ -227,14 +255,17 @@ impl Shard {
 
     /// The house says that a client's replies are stuck (`true`) or flow again.
     pub fn choke(&mut self, conn: ConnId, stuck: bool, output_bytes: usize) {
-        if let Some(session) = self.sessions.find(conn) {
+        if let Some(mut session) = self.sessions.take(conn) {
             session.choked = stuck;
             self.held_bytes = self.held_bytes + output_bytes - session.state.output_bytes;
             session.state.output_bytes = output_bytes;
             if !stuck && session.hold == Hold::Choked {
-                session.hold = Hold::None;
-                self.resume.push_back(conn);
+                self.in_its_turn(conn, &mut session);
+                if self.planted(Bug::ResumedTwice) {
+                    session.hold = Hold::None;
+                }
             }
+            self.sessions.put(conn, session);
         }
     }
 
@@ -264,7 +295,9 @@ impl Shard {
         let loses = self.planted(Bug::LostParcel);
         let queue = &mut self.outgoing[to as usize];
         self.block.parcels_sent.add(1);
-        if queue.is_empty() {
+        // Room that is kept for commands over several shards is not for others.
+        let kept = self.home.kept(to);
+        if queue.is_empty() && (kept == 0 || out.room(to) > kept) {
             match out.send(to, parcel) {
                 Ok(()) => return,
                 Err(back) => {
@@ -288,7 +321,9 @@ impl Shard {
             return;
         }
         for to in 0..self.outgoing.len() {
-            while let Some(parcel) = self.outgoing[to].pop_front() {
+            let kept = self.home.kept(to as u16);
+            while kept == 0 || out.room(to as u16) > kept {
+                let Some(parcel) = self.outgoing[to].pop_front() else { break };
                 if let Err(back) = out.send(to as u16, parcel) {
                     self.outgoing[to].push_front(back);
                     break;
@@ -333,6 +368,7 @@ impl Shard {
             && self.remote.is_empty()
             && self.timers.is_empty()
             && self.paused.is_empty()
+            && self.pausing.is_empty()
             && self.resume.is_empty()
     }
 }

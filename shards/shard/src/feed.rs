@@ -11,12 +11,10 @@ use commands::Args;
 use resp::{Fault, Limits, Parsed, Reply};
 use spec::{owner_of, slot_of};
 
-/// Replies gathered before they are handed out in the middle of a batch.
-const REPLY_FLUSH_BYTES: usize = 32 * 1024;
+/// Room for replies that a shard begins with.
+const REPLY_KEPT_BYTES: usize = 64 * 1024;
 /// Replies of this size are handed over instead of copied.
 const REPLY_LARGE_BYTES: usize = 1024 * 1024;
-/// Replies that one session may have written before all others get their turn.
-const SHARE_BYTES_MAX: usize = 1024 * 1024;
 /// Room is made at once for what is missing of a frame, from this many bytes on.
 const ROOM_BYTES_MIN: usize = 64 * 1024;
 /// Spans count in 32 bits: no client's input may grow to 4 GiB, whatever the settings say.
@@ -119,7 +117,8 @@ impl Shard {
             session.throttled = stop;
             out.throttle(conn, stop);
         }
-        if (session.state.closing || session.ended) && session.waiting() == 0 && session.hold == Hold::None {
+        if Shard::is_over(&session) {
+            session.state.closing = true;
             out.close(conn, true);
         }
         self.sessions.put(conn, session);
@@ -135,7 +134,7 @@ impl Shard {
             self.block.bytes_out.add(self.reply.len() as u64);
             if self.reply.len() >= REPLY_LARGE_BYTES {
                 out.write_large(conn, std::mem::take(&mut self.reply));
-                self.reply.reserve(2 * REPLY_FLUSH_BYTES);
+                self.reply.reserve(REPLY_KEPT_BYTES);
                 return;
             }
             out.write(conn, &self.reply);
@@ -144,7 +143,7 @@ impl Shard {
         }
         self.reply.clear();
         if self.reply.capacity() > 1024 * 1024 {
-            self.reply = Vec::with_capacity(2 * REPLY_FLUSH_BYTES);
+            self.reply = Vec::with_capacity(REPLY_KEPT_BYTES);
         }
     }
 
@@ -200,7 +199,7 @@ impl Shard {
                     break;
                 }
             }
-            if self.reply.len() > REPLY_FLUSH_BYTES {
+            if self.reply.len() > self.bounds.flush_bytes {
                 self.hand_out(conn, session, out);
                 if self.has_had_its_share(conn, session) {
                     break;
@@ -303,6 +302,7 @@ impl Shard {
                 return None;
             }
             if session.choked && session.hold == Hold::None {
+                self.marks.choked += 1;
                 session.hold = Hold::Choked;
             }
             if session.hold != Hold::None {
@@ -311,7 +311,7 @@ impl Shard {
                 }
                 return Some(batch.frames.get(next).map(|frame| frame.start as usize));
             }
-            if self.reply.len() > REPLY_FLUSH_BYTES {
+            if self.reply.len() > self.bounds.flush_bytes {
                 self.hand_out(conn, session, out);
                 if self.has_had_its_share(conn, session) {
                     return Some(batch.frames.get(next).map(|frame| frame.start as usize));
@@ -323,12 +323,18 @@ impl Shard {
 
     /// Whether a session has written so much that all others get their turn before it goes on.
     fn has_had_its_share(&mut self, conn: ConnId, session: &mut Session) -> bool {
-        if self.share_bytes <= SHARE_BYTES_MAX {
+        if self.share_bytes <= self.bounds.share_bytes {
             return false;
         }
+        self.marks.yielded += 1;
+        self.in_its_turn(conn, session);
+        true
+    }
+
+    /// A session goes on at the next turn. It is held until then, so that it is there once.
+    pub(crate) fn in_its_turn(&mut self, conn: ConnId, session: &mut Session) {
         session.hold = Hold::Turn;
         self.resume.push_back(conn);
-        true
     }
 
     /// Runs an inline command as a batch of one; returns what `run_batch` does.

@@ -3,7 +3,7 @@
 use crate::actor::Shard;
 use crate::batch::UNKNOWN;
 use crate::session::Session;
-use commands::{Args, PauseMode, ReplyMode};
+use commands::{Args, ReplyMode};
 use resp::Reply;
 use spec::Flags;
 use spec::setting::Permit;
@@ -53,17 +53,6 @@ impl Shard {
     #[inline]
     pub(crate) fn needs_auth(&self, session: &Session) -> bool {
         !session.state.authenticated && !self.settings.live.requirepass.is_empty()
-    }
-
-    fn is_paused(&self, flags: Flags) -> bool {
-        match self.pause {
-            Some((until, mode)) if self.now.ms() < until => match mode {
-                // A client must be able to end the pause, and to ask how things are.
-                PauseMode::All => !flags.has(Flags::ADMIN) || flags.any(Flags::WRITE),
-                PauseMode::Write => flags.any(Flags::WRITE.with(Flags::MAY_REPLICATE)),
-            },
-            _ => false,
-        }
     }
 
     fn permits_debug(&self, session: &Session) -> bool {

@@ -100,6 +100,7 @@ impl House for Shard {
 
     fn pause(&mut self, until: Option<(i64, PauseMode)>) {
         self.pause = until;
+        self.pause_began = until.is_some();
     }
 
     fn active_expiry(&mut self, on: bool) {

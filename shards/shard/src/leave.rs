@@ -4,7 +4,7 @@
 use crate::actor::Shard;
 use crate::outbox::{Now, Outbox};
 use crate::parcel::ConnId;
-use crate::session::Hold;
+use crate::session::{Hold, Session};
 
 impl Shard {
     /// A client has sent its last, but may still listen: it is closed once all it asked is answered.
@@ -14,10 +14,12 @@ impl Shard {
             return;
         };
         session.ended = true;
-        if session.hold == Hold::Pause {
-            // A pause may last for hours, and who has gone altogether looks just the same.
-            session.state.closing = true;
-            out.close(conn, true);
+        match session.hold {
+            Hold::Answers => self.marks.ended_while_away += 1,
+            Hold::Pause => self.marks.ended_while_paused += 1,
+            Hold::Choked => self.marks.ended_while_choked += 1,
+            Hold::Turn => self.marks.ended_in_turn += 1,
+            Hold::None | Hold::End => {}
         }
         self.go_on(conn, session, out);
     }
@@ -27,10 +29,22 @@ impl Shard {
         for slot in 0..self.sessions.slots() {
             if let Some((conn, session)) = self.sessions.at(slot) {
                 session.state.closing = true;
-                if session.waiting() == 0 || matches!(session.hold, Hold::Pause | Hold::Choked | Hold::End) {
+                // SHUTDOWN is answered by the end. Others are closed when the last answer is home.
+                if session.waiting() == 0 || session.hold == Hold::End {
                     out.close(conn, true);
                 }
             }
         }
+    }
+
+    /// Nothing more will be said to this client: it has been answered, and nothing more of it runs.
+    pub(crate) fn is_over(session: &Session) -> bool {
+        if session.waiting() > 0 {
+            return false;
+        }
+        let held = matches!(session.hold, Hold::Answers | Hold::Choked | Hold::End | Hold::Turn);
+        // Where nothing more runs, it does not matter for what it waits. Who has sent its last goes when
+        // all has run; not behind a pause: it may last for hours, and who has gone looks just the same.
+        session.state.closing || session.ended && !held
     }
 }

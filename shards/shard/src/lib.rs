@@ -12,6 +12,7 @@ mod leave;
 mod marks;
 mod outbox;
 mod parcel;
+mod pause;
 mod planted;
 mod rates;
 mod route;
@@ -20,7 +21,7 @@ mod session;
 mod turn;
 mod txn;
 
-pub use actor::{Make, Peer, Shard};
+pub use actor::{Bounds, Make, Peer, Shard};
 pub use marks::Marks;
 pub use outbox::{Now, Outbox};
 pub use parcel::{ConnId, Hop, Parcel, Part, PartKey, Run, Step, Ticket};

@@ -27,7 +27,26 @@ pub struct Marks {
     pub long_run: u64,
     /// A reply came in memory of the shard that ran it.
     pub large_reply: u64,
+    /// A session had its share of a turn and let others go first.
+    pub yielded: u64,
+    /// A session was held because its client does not read.
+    pub choked: u64,
+    /// A session was held by CLIENT PAUSE.
+    pub paused: u64,
+    /// CLIENT PAUSE waited for writes that were away.
+    pub pause_waited: u64,
+    /// A client had sent its last while answers were away.
+    pub ended_while_away: u64,
+    /// The same, while it was held because it does not read.
+    pub ended_while_choked: u64,
+    /// The same, while it was held by a pause.
+    pub ended_while_paused: u64,
+    /// The same, while it waited for its turn.
+    pub ended_in_turn: u64,
 }
+
+/// How many there are.
+const MARKS: usize = 20;
 
 impl Marks {
     /// Adds another shard's.
@@ -37,7 +56,7 @@ impl Marks {
         }
     }
 
-    fn each_mut(&mut self) -> [(&'static str, &mut u64); 12] {
+    fn each_mut(&mut self) -> [(&'static str, &mut u64); MARKS] {
         [
             ("split", &mut self.split),
             ("plan", &mut self.plan),
@@ -51,11 +70,19 @@ impl Marks {
             ("unsettled", &mut self.unsettled),
             ("long_run", &mut self.long_run),
             ("large_reply", &mut self.large_reply),
+            ("yielded", &mut self.yielded),
+            ("choked", &mut self.choked),
+            ("paused", &mut self.paused),
+            ("pause_waited", &mut self.pause_waited),
+            ("ended_while_away", &mut self.ended_while_away),
+            ("ended_while_choked", &mut self.ended_while_choked),
+            ("ended_while_paused", &mut self.ended_while_paused),
+            ("ended_in_turn", &mut self.ended_in_turn),
         ]
     }
 
     /// All marks by name.
-    pub fn each(&self) -> [(&'static str, u64); 12] {
+    pub fn each(&self) -> [(&'static str, u64); MARKS] {
         let mut copy = *self;
         copy.each_mut().map(|(name, count)| (name, *count))
     }

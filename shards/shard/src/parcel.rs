@@ -76,6 +76,8 @@ pub struct Run {
     pub large: Option<Box<Vec<u8>>>,
     /// Monotonic nanoseconds when it left.
     pub sent_ns: u64,
+    /// Some of its commands may write.
+    pub writes: bool,
 }
 
 /// What a part is to do.

@@ -48,6 +48,14 @@ pub enum Bug {
     TimelessHop,
     /// FLUSHALL empties its home shard alone.
     FlushAtHome,
+    /// Whose replies flow again is not held until its turn.
+    ResumedTwice,
+    /// No room is kept in rings for commands over several shards.
+    NoRoomKept,
+    /// CLIENT PAUSE is answered while writes are away.
+    PauseAnswersEarly,
+    /// A run passes earlier ones of its client that are set aside.
+    ParkedOvertaken,
 }
 
 impl Bug {
@@ -74,6 +82,10 @@ impl Bug {
         Bug::LargeReplyLosesHead,
         Bug::TimelessHop,
         Bug::FlushAtHome,
+        Bug::ResumedTwice,
+        Bug::NoRoomKept,
+        Bug::PauseAnswersEarly,
+        Bug::ParkedOvertaken,
     ];
 }
 

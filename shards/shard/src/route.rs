@@ -50,6 +50,7 @@ impl Shard {
             }
             Passage::Paused => {
                 session.hold = Hold::Pause;
+                self.marks.paused += 1;
                 self.paused.push_back(conn);
                 return Flow::Held;
             }

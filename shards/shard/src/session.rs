@@ -201,13 +201,6 @@ impl Sessions {
         self.slots[conn.slot as usize] = Some((conn.generation, session));
     }
 
-    pub(crate) fn find(&mut self, conn: ConnId) -> Option<&mut Session> {
-        match self.slots.get_mut(conn.slot as usize)? {
-            Some((generation, session)) if *generation == conn.generation => Some(session),
-            _ => None,
-        }
-    }
-
     pub(crate) fn remove(&mut self, conn: ConnId) -> Option<Box<Session>> {
         let session = self.take(conn)?;
         self.live -= 1;

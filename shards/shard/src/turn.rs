@@ -39,7 +39,7 @@ impl Cron {
 /// Monotonic nanoseconds between refreshes of slow gauges.
 const GAUGES_NS: u64 = 100_000_000;
 
-/// Buckets looked at in one expiry slice at most.
+/// Buckets looked at in one expiry slice at most, for each step of `active-expire-effort`.
 const EXPIRE_BUCKETS: usize = 256;
 /// Milliseconds between expiry slices that find little.
 const EXPIRE_PAUSE_MS: i64 = 50;
@@ -66,9 +66,8 @@ impl Shard {
             if let Some(conn) = self.resume.pop_front()
                 && let Some(mut session) = self.sessions.take(conn)
             {
-                if session.hold == Hold::Turn {
-                    session.hold = if session.choked { Hold::Choked } else { Hold::None };
-                }
+                assert!(session.hold == Hold::Turn, "who goes on has been held for it");
+                session.hold = if session.choked { Hold::Choked } else { Hold::None };
                 self.go_on(conn, session, out);
             }
         }
@@ -111,23 +110,6 @@ impl Shard {
         self.count_keys();
     }
 
-    fn end_pause<O: Outbox>(&mut self, out: &mut O) {
-        if self.pause.is_some_and(|(until, _)| self.now.ms() >= until) {
-            self.pause = None;
-        }
-        if self.pause.is_some() || self.paused.is_empty() {
-            return;
-        }
-        for conn in std::mem::take(&mut self.paused) {
-            if let Some(mut session) = self.sessions.take(conn) {
-                if session.hold == Hold::Pause {
-                    session.hold = Hold::None;
-                }
-                self.go_on(conn, session, out);
-            }
-        }
-    }
-
     fn end_timers<O: Outbox>(&mut self, out: &mut O) {
         let now = self.now.ms();
         while let Some(place) = self.timers.iter().position(|(time, ..)| *time <= now) {
@@ -140,7 +122,8 @@ impl Shard {
         if !self.active_expiry || self.now.ms() < self.cron.expire_ms {
             return;
         }
-        let report = self.store.expire_slice(self.now.ms(), EXPIRE_BUCKETS);
+        let buckets = EXPIRE_BUCKETS * self.settings.live.active_expire_effort as usize;
+        let report = self.store.expire_slice(self.now.ms(), buckets);
         self.block.expire_slices.add(1);
         if report.expired > 0 {
             self.count_keys();

@@ -184,7 +184,14 @@ pub struct Block {
     pub per_command: CommandTable,
     /// Error replies by their first word.
     pub errors: ErrorTable,
-    driver: OnceLock<String>,
+    driver: OnceLock<Driver>,
+}
+
+/// What a shard said of its transports.
+#[derive(Debug)]
+struct Driver {
+    name: String,
+    story: String,
 }
 
 impl Block {
@@ -199,15 +206,20 @@ impl Block {
         }
     }
 
-    /// Says once which transports the shard runs on, such as `uring` or `epoll+shm`. Later calls
-    /// change nothing.
-    pub fn name_driver(&self, driver: &str) {
-        self.driver.get_or_init(|| driver.to_owned());
+    /// Says once which transports the shard runs on, such as `uring` or `epoll+shm`, and how they are set
+    /// up or why they are not the ones that were wished for. Later calls change nothing.
+    pub fn name_driver(&self, driver: &str, story: &str) {
+        self.driver.get_or_init(|| Driver { name: driver.to_owned(), story: story.to_owned() });
     }
 
     /// The transports the shard runs on; empty before it has said so.
     pub fn driver(&self) -> &str {
-        self.driver.get().map_or("", String::as_str)
+        self.driver.get().map_or("", |driver| &driver.name)
+    }
+
+    /// How the transports are set up, or why they are these; one line for an operator.
+    pub fn driver_story(&self) -> &str {
+        self.driver.get().map_or("", |driver| &driver.story)
     }
 
     /// The plain numbers, as one value.
@@ -252,9 +264,9 @@ mod tests {
     fn a_driver_is_named_once() {
         let block = Block::new(0);
         assert_eq!(block.driver(), "");
-        block.name_driver("epoll");
-        block.name_driver("uring");
-        assert_eq!(block.driver(), "epoll");
+        block.name_driver("epoll", "as asked for");
+        block.name_driver("uring", "");
+        assert_eq!((block.driver(), block.driver_story()), ("epoll", "as asked for"));
     }
 
     #[test]

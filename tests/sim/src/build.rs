@@ -6,7 +6,7 @@ use crate::random::Random;
 use crate::wires::Wires;
 use commands::{Catalog, Facts};
 use mesh::{Board, Receiver, ring};
-use shard::{Make, Parcel, Shard};
+use shard::{Bounds, Make, Parcel, Shard};
 use spec::Settings;
 use spec::setting::{Kind, Permit, PipelineOrder, Setting};
 use std::sync::Arc;
@@ -65,6 +65,10 @@ pub(crate) fn nodes(
     };
     let parts = wires.into_iter().zip(inboxes).enumerate();
     parts
-        .map(|(index, (wires, inboxes))| Node::new(Shard::new(make(index, random.draw())), wires, inboxes))
+        .map(|(index, (wires, inboxes))| {
+            let mut shard = Shard::new(make(index, random.draw()));
+            shard.bounds = Bounds { flush_bytes: plan.share / 3, share_bytes: plan.share };
+            Node::new(shard, wires, inboxes)
+        })
         .collect()
 }

@@ -45,6 +45,8 @@ pub(crate) struct Client {
     /// Bytes read and not yet decoded.
     received: Vec<u8>,
     decoder: Decoder,
+    /// Ticks of every core when it began to wait for the answer that is due.
+    pub since: Vec<u64>,
     /// Bytes asked so far, and where in them the commands of the history begin.
     asked: usize,
     begins: VecDeque<(usize, usize)>,
@@ -74,6 +76,7 @@ impl Client {
             questions: VecDeque::new(),
             received: Vec::new(),
             decoder: Decoder::default(),
+            since: Vec::new(),
             asked: 0,
             begins: VecDeque::new(),
             decoded: 0,

@@ -4,11 +4,15 @@
 use crate::chaos::Chaos;
 use crate::client::{Client, Part, Question, check_plain};
 use crate::history::Moment;
-use crate::request::{Expect, Kinds, Request, brief};
+use crate::request::{Expect, Kinds, Meaning, Request, brief};
 use crate::roles::Role;
 use crate::wires::{Closing, Instant};
 use crate::world::{Verdict, World};
 use resp::client::Value;
+
+/// Ticks of every core within which the next answer comes, however crowded the rings: with twelve clients
+/// each waits for no more than one parcel of every other, and for its way there and back.
+const WAIT_TICKS_MAX: u64 = 120;
 
 impl World {
     /// A step of a client.
@@ -29,6 +33,9 @@ impl World {
         if !self.random.percent(self.plan.slow_readers) {
             self.read(client)?;
         }
+        if self.plan.flood {
+            self.look_for_starving(client)?;
+        }
         if self.clients[client].conn.is_some() {
             self.ask(client);
             self.send(client);
@@ -36,8 +43,24 @@ impl World {
         Ok(())
     }
 
+    /// Where cores tick at their pace and clients read at once, nobody waits for long.
+    fn look_for_starving(&mut self, client: usize) -> Verdict {
+        let this = &mut self.clients[client];
+        let ticks = self.nodes.iter().map(|node| node.ticks);
+        if this.questions.is_empty() || this.since.is_empty() {
+            this.since = ticks.collect();
+            return Ok(());
+        }
+        let waited = ticks.zip(&this.since).map(|(now, since)| now - since).min().unwrap_or(0);
+        if waited > WAIT_TICKS_MAX {
+            let question = this.questions.front().map_or("", |question| &question.text);
+            return Err(format!("client {client} has waited {waited} ticks of every core for {question}"));
+        }
+        Ok(())
+    }
+
     pub(crate) fn dial(&mut self, client: usize) {
-        let shard = self.random.below(self.nodes.len());
+        let shard = if self.plan.flood { 0 } else { self.random.below(self.nodes.len()) };
         let this = &mut self.clients[client];
         (this.dialling, this.shard) = (true, shard);
         this.process = self.processes;
@@ -119,7 +142,8 @@ impl World {
             Part::Role(role) => role.is_ordered(),
             Part::Chaos(_) => false,
         };
-        let depth = if ordered && !self.plan.strict { 1 } else { self.plan.depth };
+        let patient = matches!(&this.part, Part::Role(role) if role.is_patient());
+        let depth = if patient || ordered && !self.plan.strict { 1 } else { self.plan.depth };
         if this.questions.len() >= depth || this.unsent.len() > self.unsent_max() || this.last {
             return;
         }
@@ -139,13 +163,19 @@ impl World {
 
     fn ask_one(&mut self, client: usize) {
         let moment = self.moment(client);
+        self.stage.oldest_ms = self.oldest_ms();
         let this = &mut self.clients[client];
         let request = match &mut this.part {
             Part::History | Part::Role(_) if self.plan.kills && self.random.one_in(30) => {
                 let id = self.random.within(1, 4 * self.plan.clients).to_string();
                 Request::new(&["CLIENT", "KILL", "ID", &id], Expect::Kinds(Kinds::INTEGER))
             }
-            Part::History | Part::Role(_) if self.random.one_in(60) => {
+            Part::History if self.plan.pauses && self.random.one_in(40) => {
+                let mode = if self.random.one_in(2) { "WRITE" } else { "ALL" };
+                let ok = Expect::Exactly(Value::Simple("OK".into()));
+                Request::new(&["CLIENT", "PAUSE", "30", mode], ok)
+            }
+            Part::History | Part::Role(_) if !self.plan.flood && self.random.one_in(60) => {
                 let ok = Expect::Exactly(Value::Simple("OK".into()));
                 Request::new(&["DEBUG", "SLEEP", "0.003"], ok)
             }
@@ -208,6 +238,7 @@ impl World {
             self.clients[client].next_reply().map_err(|fault| format!("client {client}: {fault}"))?
         {
             self.progress += 1;
+            self.clients[client].since.clear();
             self.trace.note(|| {
                 format!("step {}: client {client} reads {} for {}", self.step, brief(&value), question.text)
             });
@@ -222,14 +253,31 @@ impl World {
         match question.expect {
             Expect::History(op) => self.history.answered(op, written, value),
             Expect::Number(meaning) | Expect::Values(meaning) => {
-                let this = &mut self.clients[client];
                 let mut nobody = Role::Mover;
+                if matches!(meaning, Meaning::Paused | Meaning::Stands) {
+                    self.look_behind_the_scenes();
+                }
+                let this = &mut self.clients[client];
                 let role = if let Part::Role(role) = &mut this.part { role } else { &mut nobody };
                 role.check(&mut self.stage, &mut this.memory, meaning, &value)?;
             }
             Expect::Kinds(_) | Expect::Exactly(_) | Expect::Last => {}
         }
         Ok(())
+    }
+
+    /// What the stores themselves hold now.
+    fn look_behind_the_scenes(&mut self) {
+        let (now, shards) = (self.now().ms(), self.plan.shards);
+        self.stage.newest_ms = now;
+        let mut values = Vec::new();
+        for key in self.stage.keys() {
+            let owner = spec::owner_of(spec::slot_of(key.as_bytes()), shards);
+            let store = self.nodes[usize::from(owner)].shard.store_mut();
+            let name = store.key(key.as_bytes());
+            values.push(format!("{:?}", store.find_untouched(0, name, now).and_then(|entry| entry.text())));
+        }
+        self.stage.values = values;
     }
 
     pub(crate) fn end_of_stream(&mut self, client: usize, closing: Option<Closing>) -> Verdict {
@@ -239,7 +287,9 @@ impl World {
             return Ok(());
         }
         let expected = this.last && closing == Some(Closing::Drained);
-        if expected && !this.questions.is_empty() && !self.plan.closes_anyone() {
+        // What a pause holds is not run any more for a client that has sent its last.
+        let unanswered = self.plan.closes_anyone() || self.plan.pauses;
+        if expected && !this.questions.is_empty() && !unanswered {
             return Err(format!("client {client}: closed with answers owed: {:?}", this.questions));
         }
         if !expected && !self.plan.closes_anyone() {

@@ -28,4 +28,4 @@ mod world;
 pub use campaign::{Campaign, Summary};
 pub use plan::HouseBug;
 pub use run::{Options, Outcome, hush_panics, run};
-pub use talk::{Told, talk};
+pub use talk::{Talk, Told};

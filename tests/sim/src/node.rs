@@ -40,6 +40,8 @@ pub(crate) struct Node {
     pub wires: Wires,
     inboxes: Vec<Receiver<Parcel>>,
     pub room: Room,
+    /// Ticks so far.
+    pub ticks: u64,
     pub now: Now,
     settled: u64,
     /// Clients that have asked for a connection.
@@ -70,6 +72,7 @@ impl Node {
             wires,
             inboxes,
             room: Room::Idle,
+            ticks: 0,
             now: Now::default(),
             settled: 0,
             dialling: VecDeque::new(),
@@ -136,6 +139,7 @@ impl Node {
             Room::Publish(_) => Room::Published,
             Room::Published => {
                 self.shard.published();
+                self.ticks += 1;
                 self.useful |= self.shard.ran() > 0;
                 self.shard.took(1_000);
                 let delay = if scene.calm { 0 } else { scene.random.within(0, 60) as u64 };

@@ -55,6 +55,12 @@ pub(crate) struct Plan {
     pub slow_readers: usize,
     /// Clients are killed and paused by others.
     pub kills: bool,
+    /// Clients pause all others for moments, and one looks whether that holds.
+    pub pauses: bool,
+    /// Bytes of replies that a session may write in a turn before others get theirs.
+    pub share: usize,
+    /// One client floods a ring while another waits for room in it.
+    pub flood: bool,
     /// Idle clients are closed after a second.
     pub timeout: bool,
     /// Clients close their half and wait for the rest, once in so many client steps; 0: never.
@@ -93,7 +99,7 @@ impl Plan {
         let lopsided = random.one_in(3);
         let weight = |random: &mut Random| if lopsided { random.within(1, 12) } else { 4 };
         let depth = *random.pick(&[1, 2, 4, 8, 16, 40]);
-        Plan {
+        let plan = Plan {
             shards,
             theme,
             ring: *random.pick(&[1, 2, 2, 4, 8, 64]),
@@ -108,6 +114,9 @@ impl Plan {
             vanish: *random.pick(&[0, 0, 40, 150]),
             slow_readers: *random.pick(&[0, 0, 30, 80]),
             kills: random.one_in(4),
+            pauses: random.one_in(5),
+            share: *random.pick(&[600, 3_000, 1 << 20]),
+            flood: false,
             timeout: random.one_in(12),
             half_close: *random.pick(&[0, 0, 60]),
             leaves: random.one_in(8),
@@ -119,6 +128,32 @@ impl Plan {
             jump_ms: *random.pick(&[1, 5, 40, 40, 300]),
             weights: (0..shards).map(|_| weight(random)).collect(),
             house_bug,
+        };
+        if shards > 1 && theme == Theme::Invariants && random.one_in(5) { plan.flooded() } else { plan }
+    }
+
+    /// The same with so much for one ring that it is never empty, and nothing else that makes clients wait.
+    fn flooded(self) -> Plan {
+        Plan {
+            flood: true,
+            ring: self.ring.min(2),
+            clients: 12,
+            requests: usize::MAX,
+            strict: true,
+            depth: 40,
+            whole_ticks: 95,
+            drain: 256,
+            vanish: 0,
+            slow_readers: 0,
+            kills: false,
+            pauses: false,
+            share: 1 << 20,
+            timeout: false,
+            half_close: 0,
+            lull: 0,
+            heavy: false,
+            weights: vec![4; usize::from(self.shards)],
+            ..self
         }
     }
 }

@@ -31,6 +31,10 @@ pub(crate) enum Meaning {
     Group,
     /// How many keys of a group are there: all or none.
     GroupCount,
+    /// A pause has begun.
+    Paused,
+    /// Values that must not change while it lasts.
+    Stands,
     /// A step of a scan.
     Scanned,
     /// Every token is there once.

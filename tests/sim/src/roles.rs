@@ -1,6 +1,7 @@
 //! Clients with an invariant to keep or to watch: pairs written in order, groups written at once,
 //! tokens that move, counters. It does not know how requests travel.
 
+use crate::plan::Plan;
 use crate::random::Random;
 use crate::request::{Expect, Kinds, Meaning, Request};
 use resp::client::Value;
@@ -21,6 +22,13 @@ pub(crate) struct Stage {
     pub lasting: Vec<String>,
     /// Values of many kilobytes.
     pub heavy: bool,
+    /// A key here and one on the next shard, for floods.
+    pub ends: [String; 2],
+    /// The oldest clock of any shard when a request is made, and the newest when its reply is read.
+    pub oldest_ms: i64,
+    pub newest_ms: i64,
+    /// What the keys hold when a reply of who pauses is read.
+    pub values: Vec<String>,
 }
 
 /// What is known of a counter.
@@ -35,16 +43,16 @@ impl Stage {
     pub(crate) fn new(random: &mut Random, shards: u16, heavy: bool) -> Stage {
         let mut serial = 0;
         // A key on a shard that is chosen, so that it does not take luck to cross a border.
-        let mut key = |random: &mut Random, kind: &str| {
-            let shard = random.below(usize::from(shards)) as u16;
-            loop {
-                serial += 1;
-                let key = format!("{kind}{serial}");
-                if spec::owner_of(spec::slot_of(key.as_bytes()), shards) == shard {
-                    return key;
-                }
+        let mut key_of = |shard: u16, kind: &str| loop {
+            serial += 1;
+            let key = format!("{kind}{serial}");
+            if spec::owner_of(spec::slot_of(key.as_bytes()), shards) == shard {
+                return key;
             }
         };
+        let ends = [key_of(0, "e"), key_of(1 % shards, "e")];
+        let mut key =
+            |random: &mut Random, kind: &str| key_of(random.below(usize::from(shards)) as u16, kind);
         Stage {
             pairs: (0..6).map(|_| [key(random, "x"), key(random, "y")]).collect(),
             groups: (0..2).map(|_| (0..random.within(2, 4)).map(|_| key(random, "g")).collect()).collect(),
@@ -53,6 +61,10 @@ impl Stage {
             counters: (0..2).map(|_| Counter { key: key(random, "n"), ..Counter::default() }).collect(),
             lasting: (0..random.within(1, 40)).map(|number| format!("s{number}")).collect(),
             heavy,
+            ends,
+            oldest_ms: 0,
+            newest_ms: 0,
+            values: Vec::new(),
         }
     }
 
@@ -78,6 +90,19 @@ impl Stage {
         requests
     }
 
+    /// Every key that anybody writes to keep an invariant.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
+        let pairs = self.pairs.iter().flatten();
+        let others = pairs.chain(self.groups.iter().flatten()).chain(&self.places);
+        others.chain(self.counters.iter().map(|counter| &counter.key)).map(String::as_str)
+    }
+
+    /// A look at all of them at one moment.
+    fn look_at_all(&self, expect: Expect) -> Request {
+        let args: Vec<&str> = std::iter::once("MGET").chain(self.keys()).collect();
+        Request::new(&args, expect)
+    }
+
     fn look_at_tokens(&self) -> Request {
         let mut args = vec!["MGET"];
         args.extend(self.places.iter().map(String::as_str));
@@ -95,8 +120,13 @@ fn ok() -> Expect {
     Expect::Exactly(Value::Simple("OK".into()))
 }
 
+/// Milliseconds of a pause.
+const PAUSE_MS: i64 = 40;
+/// Steps of who pauses: the pause, and looks.
+const PAUSER_STEPS: usize = 12;
+
 /// What a client is up to.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Role {
     /// Writes the pair's first key, then its second, with growing numbers.
     Writer {
@@ -126,6 +156,16 @@ pub(crate) enum Role {
         met: BTreeSet<String>,
         waits: bool,
     },
+    /// Pauses all writes, and looks whether anything is written nevertheless.
+    Pauser {
+        step: usize,
+        until_ms: i64,
+        seen: Vec<String>,
+    },
+    /// Asks for keys here and there in turn, so that every other command travels alone.
+    Flooder {
+        far: bool,
+    },
     /// Large values, reply modes, looks at everything: no invariant, much weather.
     Weather {
         echo: u64,
@@ -134,8 +174,11 @@ pub(crate) enum Role {
 
 impl Role {
     /// A role for the client of that number.
-    pub(crate) fn for_client(client: usize, random: &mut Random) -> Role {
+    pub(crate) fn for_client(client: usize, plan: &Plan, random: &mut Random) -> Role {
         match client {
+            2.. if plan.flood => Role::Flooder { far: random.one_in(2) },
+            _ if plan.flood => Role::Setter { group: client },
+            2 if plan.pauses => Role::Pauser { step: 0, until_ms: 0, seen: Vec::new() },
             0 => Role::Writer { pair: 0, round: 0, second: false },
             1 => Role::Observer { pair: 0, second: true },
             _ => match random.below(11) {
@@ -159,6 +202,7 @@ impl Role {
             Role::Writer { .. } => *self = Role::Weather { echo: 0 },
             Role::Observer { second, .. } => *second = true,
             Role::Counter { seen, .. } => *seen = 0,
+            Role::Pauser { step, .. } => *step = 0,
             Role::Scanner { cursor, met, waits } => {
                 (*cursor, *waits) = (0, false);
                 met.clear();
@@ -170,7 +214,12 @@ impl Role {
     /// Whether it needs the answer to each request before it sends the next, where requests of one
     /// connection may overlap.
     pub(crate) fn is_ordered(&self) -> bool {
-        matches!(self, Role::Writer { .. } | Role::Observer { .. } | Role::Counter { .. })
+        matches!(self, Role::Writer { .. } | Role::Observer { .. })
+    }
+
+    /// Whether it always waits for an answer before it asks again.
+    pub(crate) fn is_patient(&self) -> bool {
+        matches!(self, Role::Pauser { .. })
     }
 
     /// The next request.
@@ -217,6 +266,15 @@ impl Role {
                 let kinds = Kinds::INTEGER.or(Kinds::ERROR);
                 Request::new(&["RENAMENX", from, to], Expect::Kinds(kinds))
             }
+            // Between increments it asks for what is often locked on the same shard: such a run is set
+            // aside halfway, and later ones must not pass it.
+            Role::Counter { .. } if random.one_in(2) => {
+                let group = random.pick(&stage.groups);
+                Request::new(
+                    &["GET", random.pick(group).as_str()],
+                    Expect::Kinds(Kinds::BULK.or(Kinds::NULL)),
+                )
+            }
             Role::Counter { counter, .. } => {
                 let counter = &mut stage.counters[*counter];
                 counter.sent += 1;
@@ -232,6 +290,28 @@ impl Role {
                 }
                 Request::new(&args, Expect::Values(Meaning::Scanned))
             }
+            Role::Pauser { step, until_ms, .. } => {
+                *step += 1;
+                if *step % PAUSER_STEPS == 1 {
+                    *until_ms = stage.oldest_ms + PAUSE_MS;
+                    let duration = PAUSE_MS.to_string();
+                    return Request::new(
+                        &["CLIENT", "PAUSE", &duration, "WRITE"],
+                        Expect::Values(Meaning::Paused),
+                    );
+                }
+                match random.below(3) {
+                    0 => stage.look_at_all(Expect::Values(Meaning::Stands)),
+                    _ => Request::new(&["GET", &stage.places[0]], Expect::Values(Meaning::Stands)),
+                }
+            }
+            Role::Flooder { far } => {
+                *far = !*far;
+                let kinds = Kinds::NULL.or(Kinds::BULK);
+                Request::new(&["GET", &stage.ends[usize::from(*far)]], Expect::Kinds(kinds))
+            }
+            // Readers of everything make writers wait.
+            Role::Weather { .. } if random.one_in(8) => stage.look_at_all(Expect::Kinds(Kinds::ARRAY)),
             Role::Weather { echo } => {
                 *echo += 1;
                 weather(*echo, stage.heavy, random)
@@ -257,6 +337,10 @@ impl Role {
                     ));
                 }
             }
+            Meaning::Paused if *value != Value::Simple("OK".into()) => {
+                return Err(format!("CLIENT PAUSE answered {value:?}"));
+            }
+            Meaning::Paused | Meaning::Stands => self.stands(stage, meaning)?,
             Meaning::Group => one_token(value)?,
             Meaning::GroupCount => {
                 let Role::Getter { group } = self else { return Ok(()) };
@@ -291,6 +375,21 @@ impl Role {
 }
 
 impl Role {
+    /// Behind CLIENT PAUSE nothing changes until it is over.
+    fn stands(&mut self, stage: &mut Stage, meaning: Meaning) -> Result<(), String> {
+        let Role::Pauser { until_ms, seen, .. } = self else { return Ok(()) };
+        let values = std::mem::take(&mut stage.values);
+        if meaning == Meaning::Paused {
+            *seen = values;
+        } else if stage.newest_ms < *until_ms
+            && let Some(place) = (0..seen.len()).find(|place| seen[*place] != values[*place])
+        {
+            let key = stage.keys().nth(place).unwrap_or_default();
+            return Err(format!("behind CLIENT PAUSE {key} was {}, then {}", seen[place], values[place]));
+        }
+        Ok(())
+    }
+
     fn scanned(&mut self, stage: &Stage, value: &Value) -> Result<(), String> {
         let Role::Scanner { cursor, met, waits } = self else { return Ok(()) };
         *waits = false;

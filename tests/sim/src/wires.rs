@@ -146,13 +146,21 @@ impl Wires {
 
     /// The client reads up to `most` bytes.
     pub(crate) fn read(&mut self, conn: ConnId, most: usize, client: &mut Client) {
+        let bytes = self.take_down(conn, most);
         let Some(link) = self.find(conn) else { return };
+        client.receive(bytes.into_iter(), link.writes.drain(..));
+    }
+
+    /// Up to `most` bytes on their way to the client reach it.
+    pub(crate) fn take_down(&mut self, conn: ConnId, most: usize) -> Vec<u8> {
+        let Some(link) = self.find(conn) else { return Vec::new() };
         let count = most.min(link.down.len());
-        client.receive(link.down.drain(..count), link.writes.drain(..));
+        let bytes = link.down.drain(..count).collect();
         if link.stuck && link.down.is_empty() {
             link.stuck = false;
             self.chokes.push((conn, false, 0));
         }
+        bytes
     }
 }
 

@@ -55,7 +55,7 @@ impl World {
         let stage = Stage::new(&mut random, plan.shards, plan.heavy);
         let part = |client: usize, random: &mut Random| match plan.theme {
             Theme::Linear => Part::History,
-            Theme::Invariants => Part::Role(Role::for_client(client, random)),
+            Theme::Invariants => Part::Role(Role::for_client(client, &plan, random)),
             Theme::Chaos => Part::Chaos(Chaos::new()),
         };
         let clients = (0..plan.clients).map(|client| Client::new(part(client, &mut random))).collect();

@@ -1,11 +1,11 @@
 //! What the simulator has found, told in a sentence each: it must not come back.
 
-use corelane_sim::{Told, talk};
+use corelane_sim::{Talk, Told};
 
 /// A key on every one of two shards: `a` lives on the second, `b` on the first.
 fn hold(strict: bool, asked: &str, told: &str, closed: bool) {
     for shards in [1, 2, 3] {
-        let answer = talk(shards, strict, asked.as_bytes());
+        let answer = Talk { strict, ..Talk::new(shards, asked.as_bytes()) }.hold();
         let wanted = Told { bytes: told.into(), closed };
         assert_eq!(answer, Ok(wanted), "{asked:?} with {shards} shards, strict {strict}");
     }

@@ -369,6 +369,10 @@ impl Poller for EpollPoller {
         self.lender.chunk_bytes()
     }
 
+    fn keep_alive(&mut self, seconds: u32) {
+        self.options.keepalive_seconds = seconds;
+    }
+
     fn stop_accepting(&mut self) {
         self.doors.close(self.epoll.as_fd());
     }

@@ -121,7 +121,7 @@ impl EpollPoller {
             doors,
             links: Links::default(),
             receiving: ChunkPool::new(options.chunk_bytes, options.receive_chunks.max(1)),
-            lender: Lender::new(options.chunk_bytes, options.send_chunks, options.send_chunks_per_link),
+            lender: Lender::new(options.send_chunk_bytes, options.send_chunks, options.send_chunks_per_link),
             options,
             ready: Vec::with_capacity(READY_MAX),
             looked_at: 0,

@@ -54,7 +54,12 @@ fn shards_share_a_unix_listener_and_one_may_leave() {
 #[test]
 fn with_every_chunk_at_the_house_the_core_naps_and_loses_nothing() {
     let path = socket_file("hoard");
-    let options = SocketOptions { chunk_bytes: 100, receive_chunks: 2, ..SocketOptions::default() };
+    let options = SocketOptions {
+        chunk_bytes: 100,
+        send_chunk_bytes: 100,
+        receive_chunks: 2,
+        ..SocketOptions::default()
+    };
     let listener = listen(&ListenOn::Unix { path: path.clone(), mode: None }, &options).expect("it listens");
     let mut poller = EpollPoller::new(vec![listener], options).expect("epoll is there");
     let mut client = UnixStream::connect(&path).expect("it listens");
@@ -91,7 +96,7 @@ fn with_every_chunk_at_the_house_the_core_naps_and_loses_nothing() {
 #[test]
 fn a_client_hung_up_on_while_it_talks_sees_the_reply_and_an_orderly_end() {
     let on = ListenOn::Tcp { address: ([127, 0, 0, 1], 0).into(), reuse_port: false };
-    let options = SocketOptions { chunk_bytes: 100, ..SocketOptions::default() };
+    let options = SocketOptions { chunk_bytes: 100, send_chunk_bytes: 100, ..SocketOptions::default() };
     let listener = listen(&on, &options).expect("loopback listens");
     let mut poller = EpollPoller::new(vec![listener], options).expect("epoll is there");
     let Address::Inet(address) = poller.local_addresses()[0] else { panic!("an internet address") };

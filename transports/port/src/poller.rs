@@ -88,6 +88,9 @@ pub trait Poller {
     /// `None`: it must be polled.
     fn sleep_on(&self) -> Option<RawFd>;
 
+    /// Idle seconds before keepalive probes, for links that open from now on; 0 for none.
+    fn keep_alive(&mut self, _seconds: u32) {}
+
     /// Adds a foreign descriptor (a wake-up eventfd, another poller's `sleep_on`): its readability ends
     /// `park`. The poller never reads it. Only the poller a core parks in needs this.
     fn watch(&mut self, _fd: RawFd) -> bool {

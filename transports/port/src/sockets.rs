@@ -44,10 +44,12 @@ pub struct SocketOptions {
     pub busy_poll_us: u32,
     /// SO_PREFER_BUSY_POLL.
     pub prefer_busy_poll: bool,
-    /// IORING_REGISTER_NAPI (`uring` only).
-    pub napi: bool,
-    /// Bytes per chunk.
+    /// IORING_REGISTER_NAPI (`uring` only): microseconds that a wait polls the device; 0 for none.
+    pub napi_busy_poll_us: u32,
+    /// Bytes per chunk that received bytes travel in.
     pub chunk_bytes: usize,
+    /// Bytes per chunk that replies travel in.
+    pub send_chunk_bytes: usize,
     /// Chunks per poller that received bytes travel in.
     pub receive_chunks: usize,
     /// Chunks per poller that replies travel in.
@@ -66,8 +68,9 @@ impl Default for SocketOptions {
             backlog: 511,
             busy_poll_us: 0,
             prefer_busy_poll: false,
-            napi: false,
+            napi_busy_poll_us: 0,
             chunk_bytes: 16 * 1024,
+            send_chunk_bytes: 16 * 1024,
             receive_chunks: 256,
             send_chunks: 1024,
             send_chunks_per_link: 16,
@@ -161,6 +164,23 @@ pub fn dress(fd: impl AsFd, options: &SocketOptions) {
     }
 }
 
+/// Tries SO_BUSY_POLL on a socket that nobody uses, and says what came of it: without CAP_NET_ADMIN the
+/// kernel refuses more than `net.core.busy_read`, and `dress` would say nothing.
+pub fn busy_poll_story(options: &SocketOptions) -> String {
+    let us = options.busy_poll_us;
+    if us == 0 {
+        return String::new();
+    }
+    let tried = stream_socket(AddressFamily::INET).and_then(|socket| {
+        let value = i32::try_from(us).unwrap_or(i32::MAX);
+        sys::set_socket_option(socket.as_fd(), libc::SO_BUSY_POLL, value)
+    });
+    match tried {
+        Ok(()) => format!(", busy poll {us} us"),
+        Err(error) => format!(", no busy poll: {error}"),
+    }
+}
+
 /// What a listening or connected socket is bound to.
 ///
 /// # Errors
@@ -241,6 +261,24 @@ mod tests {
         let peer = peer_of(&server);
         assert_eq!(peer.remote, Address::Inet(client.local_addr().unwrap()));
         assert_eq!(peer.local, Address::Inet(listener.local_addr().unwrap()));
+    }
+
+    #[test]
+    fn busy_polling_is_set_on_accepted_sockets_or_its_refusal_is_told() {
+        let options = SocketOptions { busy_poll_us: 37, prefer_busy_poll: true, ..SocketOptions::default() };
+        let on = ListenOn::Tcp { address: "127.0.0.1:0".parse().unwrap(), reuse_port: false };
+        let listener = std::net::TcpListener::from(listen(&on, &options).unwrap());
+        let _client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (server, _) = listener.accept().unwrap();
+        dress(&server, &options);
+        let held = [libc::SO_BUSY_POLL, libc::SO_PREFER_BUSY_POLL]
+            .map(|option| sys::socket_option(server.as_fd(), option).unwrap());
+        match busy_poll_story(&options).as_str() {
+            ", busy poll 37 us" => assert_eq!(held, [37, 1]),
+            // Raising it is a privilege.
+            story => assert!(story.contains("not permitted") && held == [0, 0], "{story}, {held:?}"),
+        }
+        assert_eq!(busy_poll_story(&SocketOptions::default()), "");
     }
 
     #[test]

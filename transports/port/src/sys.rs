@@ -17,6 +17,17 @@ pub(crate) fn set_socket_option(
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// Reads one integer socket option at level `SOL_SOCKET`.
+#[cfg(test)]
+pub(crate) fn socket_option(fd: BorrowedFd<'_>, option: libc::c_int) -> io::Result<libc::c_int> {
+    let mut value: libc::c_int = 0;
+    let mut size = size_of::<libc::c_int>() as libc::socklen_t;
+    let into = std::ptr::from_mut(&mut value).cast();
+    // SAFETY: `fd` is open for the borrow; the kernel writes at most `size` bytes to `value`.
+    let result = unsafe { libc::getsockopt(fd.as_raw_fd(), libc::SOL_SOCKET, option, into, &raw mut size) };
+    if result == 0 { Ok(value) } else { Err(io::Error::last_os_error()) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

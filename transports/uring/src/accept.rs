@@ -85,6 +85,7 @@ impl UringPoller {
         let id = self.links.insert(Link::new(fd));
         events.push(Event::Opened(id, peer));
         self.want_receive(id);
+        self.unwatched.push(id);
     }
 
     /// The pause is over.

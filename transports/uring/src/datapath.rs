@@ -40,6 +40,8 @@ pub struct UringPoller {
     pub(crate) arming: Vec<LinkId>,
     /// Links whose receive found no buffer, first come first armed.
     pub(crate) starved: VecDeque<LinkId>,
+    /// Links whose hang-up nobody watches for yet.
+    pub(crate) unwatched: Vec<LinkId>,
     /// Links with something to send and no send in flight.
     pub(crate) outbox: Vec<LinkId>,
     /// Operations to be asked back.
@@ -82,7 +84,7 @@ impl UringPoller {
     /// A poller over a ring that was brought up.
     pub(crate) fn over(found: BroughtUp, listeners: Vec<OwnedFd>, options: SocketOptions) -> UringPoller {
         let BroughtUp { ring, buffers, description } = found;
-        let lender = Lender::new(options.chunk_bytes, options.send_chunks, options.send_chunks_per_link);
+        let lender = Lender::new(options.send_chunk_bytes, options.send_chunks, options.send_chunks_per_link);
         UringPoller {
             ring,
             buffers,
@@ -95,6 +97,7 @@ impl UringPoller {
             stats: PollerStats::default(),
             arming: Vec::new(),
             starved: VecDeque::new(),
+            unwatched: Vec::new(),
             outbox: Vec::new(),
             cancels: Vec::new(),
             finished: Vec::new(),
@@ -187,7 +190,10 @@ impl UringPoller {
             Kind::Receive => self.received(id, completion, events),
             Kind::Send => self.sent(id, completion.result),
             Kind::Accept => self.accepted(id.slot as usize, completion, events),
-            Kind::CancelReceive | Kind::CancelSend => self.cancelled(kind, id, completion.result),
+            Kind::HangUp => self.hung_up(id, completion.result),
+            Kind::CancelReceive | Kind::CancelSend | Kind::CancelHangUp => {
+                self.cancelled(kind, id, completion.result);
+            }
             Kind::Watch => {
                 self.watched[id.slot as usize].1 = false;
                 self.gathering.forget();
@@ -231,6 +237,7 @@ impl UringPoller {
             self.stage_cancels();
             self.stage_accepts();
             self.stage_receives();
+            self.stage_watches_for_hang_up();
         }
         if !self.outbox.is_empty() {
             self.stage_sends();
@@ -377,7 +384,11 @@ impl Poller for UringPoller {
     }
 
     fn chunk_size(&self) -> usize {
-        self.options.chunk_bytes
+        self.options.send_chunk_bytes
+    }
+
+    fn keep_alive(&mut self, seconds: u32) {
+        self.options.keepalive_seconds = seconds;
     }
 
     fn stop_accepting(&mut self) {

@@ -2,7 +2,7 @@
 //! Knows nothing of bytes.
 
 use crate::datapath::UringPoller;
-use crate::link::{Ending, Receive};
+use crate::link::{Ending, Receive, Watch};
 use crate::sys::Wait;
 use crate::token::{Kind, pack, pack_index, unpack};
 use io_uring::cqueue;
@@ -40,6 +40,15 @@ impl UringPoller {
             Receive::Queued | Receive::Starved => link.receive = Receive::Idle,
             Receive::Idle | Receive::Cancelling => {}
         }
+        match link.watch {
+            Watch::Armed => {
+                link.watch = Watch::Cancelling;
+                self.cancels.push((Kind::CancelHangUp, id));
+                self.todo = true;
+            }
+            Watch::Queued => link.watch = Watch::Over,
+            Watch::Over | Watch::Cancelling => {}
+        }
         self.settle(id);
     }
 
@@ -71,8 +80,12 @@ impl UringPoller {
             let target = match kind {
                 Kind::CancelSend => Kind::Send,
                 Kind::CancelAccept => Kind::Accept,
+                Kind::CancelHangUp => Kind::HangUp,
                 _ => Kind::Receive,
             };
+            if kind != Kind::CancelAccept && !self.is_cancelling(kind, id) {
+                continue;
+            }
             if !self.with_room(|ring| ring.push_cancel(pack(target, id), pack(kind, id))) {
                 self.cancels.push((kind, id));
                 self.todo = true;
@@ -86,15 +99,19 @@ impl UringPoller {
         if !matches!(-result, libc::ENOENT | libc::EALREADY) {
             return;
         }
-        let Some(link) = self.links.find(id) else { return };
-        let missed = match kind {
-            Kind::CancelReceive => link.receive == Receive::Cancelling,
-            _ => link.send_cancelled,
-        };
-        if missed {
+        if self.is_cancelling(kind, id) {
             self.cancels.push((kind, id));
             self.todo = true;
         }
+    }
+
+    /// What a cancel is to ask back is still with the kernel.
+    fn is_cancelling(&mut self, kind: Kind, id: LinkId) -> bool {
+        self.links.find(id).is_some_and(|link| match kind {
+            Kind::CancelReceive => link.receive == Receive::Cancelling,
+            Kind::CancelHangUp => link.watch == Watch::Cancelling,
+            _ => link.send_cancelled,
+        })
     }
 
     /// Asks everything back and waits for it, within bounds. `false`: the kernel may still use chunks,
@@ -123,6 +140,7 @@ impl UringPoller {
                 match kind {
                     Kind::Receive if !cqueue::more(completion.flags) => link.receive = Receive::Idle,
                     Kind::Send => link.sending = 0,
+                    Kind::HangUp => link.watch = Watch::Over,
                     _ => {}
                 }
             }

@@ -5,6 +5,7 @@
 mod accept;
 mod datapath;
 mod ending;
+mod hang_up;
 #[cfg(test)]
 mod lesser;
 mod link;

@@ -20,6 +20,19 @@ pub(crate) enum Receive {
     Cancelling,
 }
 
+/// Where a link's watch for the peer's hang-up stands. It tells once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Watch {
+    /// Waits in the poller's list to be armed.
+    Queued,
+    /// With the kernel.
+    Armed,
+    /// With the kernel, and asked back.
+    Cancelling,
+    /// It has told, or is not wanted any more.
+    Over,
+}
+
 /// How and why a link ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Ending {
@@ -31,6 +44,9 @@ pub(crate) struct Ending {
 pub(crate) struct Link {
     pub(crate) fd: OwnedFd,
     pub(crate) receive: Receive,
+    pub(crate) watch: Watch,
+    /// The peer has sent its last or is gone: what is left to read is there already.
+    pub(crate) hung_up: bool,
     pub(crate) throttled: bool,
     /// The peer has sent its last; it may still listen.
     pub(crate) ended: bool,
@@ -54,6 +70,8 @@ impl Link {
         Link {
             fd,
             receive: Receive::Idle,
+            watch: Watch::Queued,
+            hung_up: false,
             throttled: false,
             ended: false,
             queue: SendQueue::default(),
@@ -75,7 +93,9 @@ impl Link {
     /// The kernel holds an operation of it.
     #[inline]
     pub(crate) fn is_busy(&self) -> bool {
-        self.sending > 0 || matches!(self.receive, Receive::Armed | Receive::Cancelling)
+        self.sending > 0
+            || matches!(self.receive, Receive::Armed | Receive::Cancelling)
+            || matches!(self.watch, Watch::Armed | Watch::Cancelling)
     }
 
     /// Nothing is in flight or owed: the descriptor may be closed.

@@ -81,8 +81,9 @@ impl UringPoller {
             if link.receive != Receive::Queued {
                 continue;
             }
-            let fd = link.fd.as_raw_fd();
-            if !self.with_room(|ring| ring.push_receive(fd, BUFFER_GROUP, pack(Kind::Receive, id))) {
+            let (fd, multishot) = (link.fd.as_raw_fd(), !link.hung_up);
+            let token = pack(Kind::Receive, id);
+            if !self.with_room(|ring| ring.push_receive(fd, BUFFER_GROUP, multishot, token)) {
                 self.arming.push(id);
                 self.todo = true;
                 return;

@@ -147,7 +147,7 @@ pub(crate) fn try_ring(
     buffers.register(&ring, BUFFER_GROUP).map_err(|error| (error, "buffer ring"))?;
     prove(&mut ring).map_err(|error| (error, "first operation"))?;
     buffers.replenish();
-    let napi = if options.napi { register_napi(&ring, options) } else { String::new() };
+    let napi = register_napi(&ring, options);
     let description = format!(
         "io_uring ({}, {}/{}, {}x{} buffers{napi})",
         mode.name(),
@@ -199,7 +199,10 @@ fn prove(ring: &mut Ring) -> io::Result<()> {
 
 /// Asks for NAPI busy polling; a kernel or device without it only costs the wish.
 fn register_napi(ring: &Ring, options: &SocketOptions) -> String {
-    let us = if options.busy_poll_us == 0 { 50 } else { options.busy_poll_us };
+    let us = options.napi_busy_poll_us;
+    if us == 0 {
+        return String::new();
+    }
     let mut napi =
         types::Napi::new().set_busy_poll_timeout(us).set_prefer_busy_poll(options.prefer_busy_poll);
     match ring.inner().submitter().register_napi(&mut napi) {
@@ -211,6 +214,28 @@ fn register_napi(ring: &Ring, options: &SocketOptions) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn napi_is_registered_with_the_time_asked_for_or_its_refusal_is_told() {
+        let with = |napi_busy_poll_us| {
+            let options = SocketOptions { napi_busy_poll_us, ..SocketOptions::default() };
+            bring_up(&options)
+        };
+        let (Ok(without), Ok(with)) = (with(0), with(73)) else {
+            eprintln!("skipped: io_uring is not allowed here");
+            return;
+        };
+        assert!(!without.description.contains("napi"), "{}", without.description);
+        let mut held = types::Napi::new();
+        let taken = with.ring.inner().submitter().unregister_napi(&mut held);
+        match with.description {
+            text if text.contains(", napi 73 us)") => {
+                taken.expect("it was registered");
+                assert_eq!(held.busy_poll_timeout(), 73, "what the kernel held until now");
+            }
+            text => assert!(text.contains(", no napi: "), "{text}"),
+        }
+    }
 
     #[test]
     fn each_errno_is_explained() {

@@ -140,8 +140,12 @@ impl Ring {
     }
 
     /// Receives from `fd` again and again, into buffers of `group`.
-    pub(crate) fn push_receive(&mut self, fd: RawFd, group: u16, token: u64) -> bool {
-        self.push_plain(opcode::RecvMulti::new(Fd(fd), group).build(), token)
+    pub(crate) fn push_receive(&mut self, fd: RawFd, group: u16, multishot: bool, token: u64) -> bool {
+        if multishot {
+            return self.push_plain(opcode::RecvMulti::new(Fd(fd), group).build(), token);
+        }
+        let once = opcode::Recv::new(Fd(fd), std::ptr::null_mut(), 0).buf_group(group).build();
+        self.push_plain(once.flags(squeue::Flags::BUFFER_SELECT), token)
     }
 
     /// Asks the operation `target` back.
@@ -158,6 +162,11 @@ impl Ring {
     /// Completes once `fd` is readable, at once where it is so already.
     pub(crate) fn push_watch(&mut self, fd: RawFd, token: u64) -> bool {
         self.push_plain(opcode::PollAdd::new(Fd(fd), libc::POLLIN as u32).build(), token)
+    }
+
+    /// Completes once the peer of `fd` has sent its last or is gone, at once where it is so already.
+    pub(crate) fn push_hang_up(&mut self, fd: RawFd, token: u64) -> bool {
+        self.push_plain(opcode::PollAdd::new(Fd(fd), libc::POLLRDHUP as u32).build(), token)
     }
 
     /// Completes after a while.

@@ -20,6 +20,10 @@ pub(crate) enum Kind {
     CancelReceive,
     /// Cancels a link's send.
     CancelSend,
+    /// Watches for a link's hang-up.
+    HangUp,
+    /// Cancels that watch.
+    CancelHangUp,
     /// Multishot accept; the slot is the listener's index.
     Accept,
     /// Cancels an accept.
@@ -33,11 +37,13 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    const ALL: [Kind; 9] = [
+    const ALL: [Kind; 11] = [
         Kind::Receive,
         Kind::Send,
         Kind::CancelReceive,
         Kind::CancelSend,
+        Kind::HangUp,
+        Kind::CancelHangUp,
         Kind::Accept,
         Kind::CancelAccept,
         Kind::Watch,

@@ -72,8 +72,13 @@ impl Echo {
 
 #[test]
 fn five_hundred_links_at_once_share_four_buffers() {
-    let options =
-        SocketOptions { chunk_bytes: 512, receive_chunks: 4, send_chunks: 64, ..SocketOptions::default() };
+    let options = SocketOptions {
+        chunk_bytes: 512,
+        send_chunk_bytes: 512,
+        receive_chunks: 4,
+        send_chunks: 64,
+        ..SocketOptions::default()
+    };
     let (mut poller, address) = build(&options);
     let mut echo = Echo::default();
     let mut clients = Vec::new();

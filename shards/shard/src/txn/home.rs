@@ -5,16 +5,17 @@ use crate::actor::Shard;
 use crate::feed::Flow;
 use crate::outbox::Outbox;
 use crate::parcel::{ConnId, Hop, Parcel, Part, PartKey, Ticket};
+use crate::pause::PAUSED_WRITES;
 use crate::planted::Bug;
 use crate::session::{Hold, Session};
-use commands::{After, Args, Caller, Entry, Everywhere, Go, Lock, Order, Piece, Run, Spread};
+use commands::{After, Args, Caller, Catalog, Entry, Everywhere, Go, Lock, Order, Piece, Run, Spread};
 use mesh::Board;
 use resp::{Reply, Span};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 /// A command over several shards, at home.
-struct Work {
+pub(super) struct Work {
     ticket: Ticket,
     number: u16,
     caller: Caller,
@@ -24,7 +25,7 @@ struct Work {
     keys: Vec<PartKey>,
     /// Parts not yet staged, or come home.
     #[expect(clippy::vec_box, reason = "the box travels")]
-    parts: Vec<Box<Part>>,
+    pub(super) parts: Vec<Box<Part>>,
     away: usize,
     /// A plan's reply, while its second hop runs.
     reply: Vec<u8>,
@@ -34,11 +35,11 @@ struct Work {
 /// All commands over several shards whose home is here.
 pub(crate) struct Home {
     board: Arc<Board>,
-    index: u16,
-    works: Vec<(u32, Option<Box<Work>>)>,
+    pub(super) index: u16,
+    pub(super) works: Vec<(u32, Option<Box<Work>>)>,
     free: Vec<u32>,
     /// Waiting for room in the rings, in order.
-    staged: VecDeque<u64>,
+    pub(super) staged: VecDeque<u64>,
     /// Commands that go on once the house has done a job.
     after_jobs: Vec<(Ticket, u64)>,
     /// Ids that are not done everywhere.
@@ -46,7 +47,11 @@ pub(crate) struct Home {
     drew: bool,
     refused: bool,
     /// Parcels claimed for each shard in this tick.
-    claims: Vec<usize>,
+    pub(super) claims: Vec<usize>,
+    /// The first of the staged, for which room is kept in the rings; 0: for none.
+    pub(super) favoured: usize,
+    /// Room in each ring that is theirs alone.
+    pub(super) kept: Vec<usize>,
 }
 
 impl Home {
@@ -62,11 +67,19 @@ impl Home {
             drew: false,
             refused: false,
             claims: vec![0; shards as usize],
+            favoured: 0,
+            kept: vec![0; shards as usize],
         }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.works.len() == self.free.len()
+    }
+
+    /// Whether a command that may write is not done.
+    pub(crate) fn has_writes(&self, catalog: &Catalog) -> bool {
+        let mut live = self.works.iter().filter_map(|(_, work)| work.as_ref());
+        live.any(|work| catalog.entry(work.number).command.flags.any(PAUSED_WRITES))
     }
 
     pub(crate) fn has_staged(&self) -> bool {
@@ -107,26 +120,6 @@ impl Home {
 
     fn tell_open(&self) {
         self.board.set_open(usize::from(self.index), self.open.first().copied().unwrap_or(u64::MAX));
-    }
-
-    /// How many of the staged commands have room in all their rings, and how often the first of the
-    /// others was refused.
-    fn claim<O: Outbox>(&mut self, out: &mut O, full: impl Fn(u16) -> bool) -> (usize, bool) {
-        self.claims.fill(0);
-        for count in 0..self.staged.len() {
-            let name = self.staged[count];
-            let index = self.index;
-            let entry = self.works[(name & 0xFFFF_FFFF) as usize].1.as_ref().expect("staged work lives");
-            let shards: Vec<u16> =
-                entry.parts.iter().map(|part| part.shard).filter(|to| *to != index).collect();
-            if shards.iter().any(|to| full(*to) || out.room(*to) <= self.claims[*to as usize]) {
-                return (count, true);
-            }
-            for to in shards {
-                self.claims[to as usize] += 1;
-            }
-        }
-        (self.staged.len(), false)
     }
 }
 
@@ -356,6 +349,14 @@ impl Shard {
         if refused {
             self.marks.reservation_refused += 1;
             self.block.reservations_refused.add(1);
+        }
+        if self.home.favoured == 0 && refused && !self.planted(Bug::NoRoomKept) {
+            // The next time it is theirs. What is kept goes when one has gone, and the others have
+            // their turn before more is kept.
+            self.home.keep_room(count);
+        } else if count > 0 {
+            self.home.favoured = 0;
+            self.home.kept.fill(0);
         }
         if count == 0 {
             self.home.refused = refused;

@@ -9,6 +9,7 @@
 mod home;
 mod intents;
 mod remote;
+mod room;
 
 pub(crate) use home::Home;
 pub(crate) use intents::Want;

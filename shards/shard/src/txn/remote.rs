@@ -47,7 +47,7 @@ impl Shard {
             }
             Hop::Everywhere if part.id == 0 => {
                 self.run_part(&mut part);
-                self.part_done(part, out);
+                self.part_ran(part, out);
             }
             _ => {
                 self.remote.queue.insert(part.id, part);
@@ -55,7 +55,7 @@ impl Shard {
         }
     }
 
-    fn part_done<O: Outbox>(&mut self, part: Box<Part>, out: &mut O) {
+    pub(crate) fn part_done<O: Outbox>(&mut self, part: Box<Part>, out: &mut O) {
         if part.home == self.index {
             self.part_returns(part, out);
         } else {

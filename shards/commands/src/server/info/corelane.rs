@@ -58,5 +58,6 @@ pub(super) fn corelane(house: &mut dyn House, figures: &Figures, text: &mut Stri
                 block.memory_total(),
             ),
         );
+        line(text, &format!("shard{shard}_driver"), block.driver_story());
     }
 }
