@@ -56,7 +56,6 @@ impl<'a> Entry<'a> {
 
     /// The value to read, if it is a collection of that kind.
     #[inline]
-    #[allow(dead_code, reason = "the kinds of collections come one after the other")]
     pub(crate) fn slot(&self, kind: Kind) -> Result<Slot<'a>, WrongKind> {
         Slot::of(self.view, kind)
     }

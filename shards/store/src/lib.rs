@@ -53,5 +53,6 @@ pub use store::{Expiry, Store};
 pub use strings::IncrementFault;
 pub use text::{Text, canonical_int};
 pub use travel::Detached;
+pub use types::list::{Leftward, ListMut, ListRef, Rightward, Side};
 pub use types::{Item, WrongKind};
 pub use usage::{Counters, TableStats, Usage};

@@ -39,7 +39,6 @@ impl Detached {
     }
 
     /// A collection outside any store, which does not expire.
-    #[allow(dead_code, reason = "the kinds of collections come one after the other")]
     pub(crate) fn collection(body: OwnBody) -> Detached {
         let value = match body {
             OwnBody::Packed { kind, variant, bytes } => Value::Bytes { kind, bytes, raw: variant },
@@ -49,7 +48,6 @@ impl Detached {
     }
 
     /// The value to read, if it is a collection of that kind.
-    #[allow(dead_code, reason = "the kinds of collections come one after the other")]
     pub(crate) fn slot(&self, kind: Kind) -> Result<Slot<'_>, WrongKind> {
         if self.kind() != kind {
             return Err(WrongKind);

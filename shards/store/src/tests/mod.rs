@@ -4,6 +4,7 @@
 mod check;
 mod collisions;
 mod expiry;
+mod list;
 mod memory;
 mod model;
 mod packed;

@@ -85,6 +85,7 @@ fn plain(text: Text<'_>) -> Vec<u8> {
     }
 }
 
+/// Slots do not look into packed bytes, so these lists do without a count in front.
 fn items_of(body: Body<'_>) -> Vec<Vec<u8>> {
     match body {
         Body::Packed(bytes) => Items::new(bytes).map(plain).collect(),

@@ -74,6 +74,7 @@ pub enum Item<'a> {
 
 /// Visits the items of a small collection. `variant` is the kind's own bit, see [`slot::Slot`].
 pub(crate) fn each_packed(kind: Kind, variant: bool, bytes: &[u8], visit: &mut dyn FnMut(Item<'_>)) {
+    let bytes = if kind == Kind::List { list::packed_items(bytes) } else { bytes };
     let mut items = Items::new(bytes);
     debug_assert!(!variant, "no kind has two packed forms yet");
     while let Some(first) = items.next() {

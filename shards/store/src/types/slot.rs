@@ -175,11 +175,20 @@ impl SlotMut<'_> {
 
     /// The same with what `write` appends to an empty buffer.
     pub(crate) fn splice_with(&mut self, range: Range<usize>, write: impl FnOnce(&mut Vec<u8>)) {
-        const KEPT_BYTES_MAX: usize = 64 * 1024;
-        let mut scratch = std::mem::take(&mut self.store.scratch);
-        scratch.clear();
+        let mut scratch = self.take_scratch();
         write(&mut scratch);
         self.splice(range, &scratch);
+        self.give_scratch(scratch);
+    }
+
+    /// An empty buffer for packing items, to be given back.
+    pub(crate) fn take_scratch(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.store.scratch)
+    }
+
+    pub(crate) fn give_scratch(&mut self, mut scratch: Vec<u8>) {
+        const KEPT_BYTES_MAX: usize = 64 * 1024;
+        scratch.clear();
         scratch.shrink_to(KEPT_BYTES_MAX);
         self.store.scratch = scratch;
     }

@@ -3,11 +3,14 @@
 
 mod chunk;
 mod tree;
+mod view;
 
 use super::packed::{self, Items};
 use crate::text::Text;
 pub(crate) use chunk::ChunkLimit;
 use tree::Tree;
+pub(crate) use view::packed_items;
+pub use view::{Leftward, ListMut, ListRef, Rightward, Side};
 
 /// A list that has outgrown its key's cell.
 #[derive(Clone, Debug)]
@@ -63,15 +66,16 @@ impl BigList {
         }
     }
 
-    /// The packed elements of the chunk that has the one of that index, and the number of that one there.
+    /// The packed elements of the chunk that has the one of that index, and where that one lies there.
     #[inline]
-    pub(crate) fn chunk(&self, index: usize) -> Option<(&[u8], usize)> {
-        self.tree.find(index).map(|(chunk, offset)| (chunk.bytes(), offset))
+    pub(crate) fn around(&self, index: usize) -> Option<(&[u8], usize)> {
+        self.tree.find(index).map(|(chunk, offset)| (chunk.bytes(), chunk.place(offset)))
     }
 
-    /// The element of that index.
-    pub(crate) fn get(&self, index: usize) -> Option<Text<'_>> {
-        self.tree.find(index).map(|(chunk, offset)| packed::text_at(chunk.bytes(), chunk.place(offset)))
+    /// All packed elements, if they are together and take no more than `bytes_max`.
+    pub(crate) fn whole(&self, bytes_max: usize) -> Option<&[u8]> {
+        let (chunk, _) = self.tree.find(0)?;
+        (chunk.count() == self.len() && chunk.bytes().len() <= bytes_max).then(|| chunk.bytes())
     }
 
     /// Visits all elements in order.
