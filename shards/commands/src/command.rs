@@ -89,8 +89,10 @@ pub enum Piece {
     Nothing,
     /// The key is there, or not.
     Exists(bool),
-    /// A copy of the value, if there is one.
+    /// A copy of the value, if there is one, or of the part that is asked for.
     Value(Option<Detached>),
+    /// There is a value of a kind that the command does not work on.
+    WrongKind,
 }
 
 /// What a plan does to a key in its second hop.

@@ -11,6 +11,7 @@ mod context;
 mod generic;
 mod help;
 mod home;
+mod list;
 mod lookup;
 mod number;
 mod server;
@@ -28,5 +29,5 @@ pub use home::{After, Call, Facts, Home, House, Job, PauseMode, ReplyMode, Sessi
 
 /// Every command, family by family.
 pub fn all() -> Vec<&'static Command> {
-    [string::ALL, generic::ALL, connection::ALL, server::ALL].concat()
+    [string::ALL, list::ALL, generic::ALL, connection::ALL, server::ALL].concat()
 }

@@ -22,6 +22,17 @@ pub(crate) fn integer(argument: &[u8], reply: &mut Reply<'_>) -> Option<i64> {
     number
 }
 
+/// A 64-bit integer whose negative is one too; `None` once it is refused.
+pub(crate) fn negatable(argument: &[u8], reply: &mut Reply<'_>) -> Option<i64> {
+    let number = integer(argument, reply)?;
+    if number == i64::MIN {
+        let (min, max) = (-i64::MAX, i64::MAX);
+        reply.error_fmt(format_args!("ERR value is out of range, value must between {min} and {max}"));
+        return None;
+    }
+    Some(number)
+}
+
 /// The index of a database; `None` once it is refused.
 pub(crate) fn database(argument: &[u8], databases: usize, reply: &mut Reply<'_>) -> Option<u16> {
     let number = integer(argument, reply)?;

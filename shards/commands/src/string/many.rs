@@ -122,7 +122,7 @@ fn decide_msetnx(
 ) -> Option<Vec<Order>> {
     let put = |piece: &mut Piece| match piece {
         Piece::Value(value) => Some(Order::Put { db: check.db, value: value.take()? }),
-        Piece::Nothing | Piece::Exists(_) => None,
+        Piece::Nothing | Piece::Exists(_) | Piece::WrongKind => None,
     };
     let orders: Option<Vec<Order>> = pieces.iter_mut().map(put).collect();
     reply.integer(i64::from(orders.is_some()));
