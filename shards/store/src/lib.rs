@@ -53,6 +53,8 @@ pub use store::{Expiry, Store};
 pub use strings::IncrementFault;
 pub use text::{Text, canonical_int};
 pub use travel::Detached;
+pub use types::hash::{BigHash, HashLimits, HashMut, HashRef};
 pub use types::list::{Leftward, ListMut, ListRef, Rightward, Side};
+pub use types::set::{BigSet, SetDraft, SetLimits, SetMut, SetRef};
 pub use types::{Item, WrongKind};
 pub use usage::{Counters, TableStats, Usage};

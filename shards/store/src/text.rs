@@ -16,6 +16,14 @@ impl<'a> Text<'a> {
         canonical_int(bytes).map_or(Text::Bytes(bytes), Text::Int)
     }
 
+    /// A copy of the text.
+    pub fn to_vec(self) -> Vec<u8> {
+        match self {
+            Text::Bytes(bytes) => bytes.to_vec(),
+            Text::Int(value) => value.to_string().into_bytes(),
+        }
+    }
+
     /// Bytes of the text: what STRLEN answers.
     #[inline]
     #[allow(clippy::len_without_is_empty, reason = "a value's length, not a collection's")]

@@ -104,7 +104,7 @@ fn splice(slot: &mut SlotMut<'_>, at: usize, removed: usize, texts: &[Vec<u8>]) 
     let range = match slot.body() {
         Body::Packed(bytes) => packed::skip(bytes, 0, at)..packed::skip(bytes, 0, at + removed),
         Body::Big(_) => {
-            let Big::List(list) = slot.big_mut();
+            let Big::List(list) = slot.big_mut() else { panic!("a list") };
             list.remove(at, removed, LIMIT());
             for (number, text) in texts.iter().enumerate() {
                 let mut item = Vec::new();

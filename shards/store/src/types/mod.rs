@@ -1,14 +1,19 @@
 //! Collections: values of many items. A small one lies packed in its key's cell, a big one in a structure
 //! of its own. This module knows how both are owned, counted and freed; commands it does not know.
 
+pub(crate) mod hash;
 pub(crate) mod list;
 pub(crate) mod packed;
+pub(crate) mod pages;
+pub(crate) mod set;
 pub(crate) mod slot;
 
 use crate::header::Kind;
 use crate::text::Text;
+use hash::BigHash;
 use list::BigList;
 use packed::Items;
+use set::BigSet;
 
 /// The value of a key is of another kind than asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,12 +26,16 @@ pub struct WrongKind;
 #[derive(Clone, Debug)]
 pub(crate) enum Big {
     List(BigList),
+    Set(BigSet),
+    Hash(BigHash),
 }
 
 impl Big {
     pub(crate) fn kind(&self) -> Kind {
         match self {
             Big::List(_) => Kind::List,
+            Big::Set(_) => Kind::Set,
+            Big::Hash(_) => Kind::Hash,
         }
     }
 
@@ -34,6 +43,8 @@ impl Big {
     pub(crate) fn len(&self) -> usize {
         match self {
             Big::List(list) => list.len(),
+            Big::Set(set) => set.len(),
+            Big::Hash(hash) => hash.len(),
         }
     }
 
@@ -42,6 +53,8 @@ impl Big {
     pub(crate) fn memory_bytes(&self) -> usize {
         let inside = match self {
             Big::List(list) => list.memory_bytes(),
+            Big::Set(set) => set.memory_bytes(),
+            Big::Hash(hash) => hash.memory_bytes(),
         };
         size_of::<Big>() + inside
     }
@@ -50,6 +63,8 @@ impl Big {
     pub(crate) fn free_some(&mut self, budget: usize) -> usize {
         match self {
             Big::List(list) => list.free_some(budget),
+            Big::Set(set) => set.free_some(budget),
+            Big::Hash(hash) => hash.free_some(budget),
         }
     }
 
@@ -57,6 +72,8 @@ impl Big {
     pub(crate) fn each(&self, visit: &mut dyn FnMut(Item<'_>)) {
         match self {
             Big::List(list) => list.each(&mut |text| visit(Item::Element(text))),
+            Big::Set(set) => set.iter().for_each(|member| visit(Item::Element(member))),
+            Big::Hash(hash) => hash.iter().for_each(|(field, value)| visit(Item::Field(field, value))),
         }
     }
 }
@@ -76,7 +93,10 @@ pub enum Item<'a> {
 pub(crate) fn each_packed(kind: Kind, variant: bool, bytes: &[u8], visit: &mut dyn FnMut(Item<'_>)) {
     let bytes = if kind == Kind::List { list::packed_items(bytes) } else { bytes };
     let mut items = Items::new(bytes);
-    debug_assert!(!variant, "no kind has two packed forms yet");
+    if variant {
+        debug_assert!(kind == Kind::Set, "no other kind has two packed forms");
+        return set::intset::each(bytes).for_each(|member| visit(Item::Element(Text::Int(member))));
+    }
     while let Some(first) = items.next() {
         match kind {
             Kind::List | Kind::Set => visit(Item::Element(first)),

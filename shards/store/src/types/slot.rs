@@ -4,7 +4,7 @@
 
 use super::{Big, WrongKind};
 use crate::draft::{Draft, Payload};
-use crate::hash::Key;
+use crate::hash::{Hasher, Key};
 use crate::header::Kind;
 use crate::segment::Found;
 use crate::store::Store;
@@ -221,6 +221,20 @@ impl SlotMut<'_> {
             self.counted = Some(big.memory_bytes());
         }
         big
+    }
+
+    /// The big collection, to change, and the hasher of its elements.
+    #[inline]
+    pub(crate) fn big_and_hasher(&mut self) -> (&mut Big, &Hasher) {
+        self.big_mut();
+        let found = self.found.expect("looked at just now");
+        (self.store.cells.big_mut(found.handle), &self.store.hasher)
+    }
+
+    /// The hasher of elements.
+    #[inline]
+    pub(crate) fn hasher(&self) -> &Hasher {
+        &self.store.hasher
     }
 
     /// Writes the entry anew; its key and expiry stay.
