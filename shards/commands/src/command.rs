@@ -5,7 +5,7 @@ use crate::context::{Args, Ctx, Key};
 use crate::home::{After, Call, Home, House, Job};
 use resp::Reply;
 use spec::{Argument, Categories, Flags, Group, Keys};
-use store::Detached;
+use store::{Detached, Hasher};
 
 /// Runs where the keys are, in one go: validates, changes, replies.
 pub type LocalFn = fn(&mut Ctx<'_>, Args<'_>, &mut Reply<'_>);
@@ -127,7 +127,7 @@ pub struct Plan {
 }
 
 /// What argument checks and decisions may look at.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Check {
     /// Unix time in milliseconds.
     pub now: i64,
@@ -137,6 +137,8 @@ pub struct Check {
     pub databases: u16,
     /// Largest string in bytes.
     pub string_bytes_max: usize,
+    /// The hasher of keys and elements, the same on every shard.
+    pub hasher: Hasher,
 }
 
 /// The declaration of a command or subcommand.

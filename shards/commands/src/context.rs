@@ -50,7 +50,7 @@ impl<'a> Args<'a> {
 
     /// The arguments from `first` on.
     #[inline]
-    pub fn from(&self, first: usize) -> impl ExactSizeIterator<Item = &'a [u8]> + use<'a> {
+    pub fn from(&self, first: usize) -> impl ExactSizeIterator<Item = &'a [u8]> + Clone + use<'a> {
         let this = *self;
         (first..this.len().max(first)).map(move |index| this.get(index))
     }

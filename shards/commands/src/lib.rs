@@ -8,13 +8,16 @@ mod catalog;
 mod command;
 mod connection;
 mod context;
+mod element;
 mod generic;
+mod hash;
 mod help;
 mod home;
 mod list;
 mod lookup;
 mod number;
 mod server;
+mod set;
 mod string;
 #[cfg(test)]
 mod testing;
@@ -29,5 +32,5 @@ pub use home::{After, Call, Facts, Home, House, Job, PauseMode, ReplyMode, Sessi
 
 /// Every command, family by family.
 pub fn all() -> Vec<&'static Command> {
-    [string::ALL, list::ALL, generic::ALL, connection::ALL, server::ALL].concat()
+    [string::ALL, list::ALL, hash::ALL, set::ALL, generic::ALL, connection::ALL, server::ALL].concat()
 }

@@ -4,7 +4,7 @@
 use crate::context::{Ctx, Key};
 use resp::Reply;
 pub(crate) use store::WrongKind;
-use store::{Entry, Text};
+use store::{Entry, HashRef, SetRef, Text};
 
 /// The key holds a value of another type.
 pub(crate) const WRONG_KIND: &str = "WRONGTYPE Operation against a key holding the wrong kind of value";
@@ -40,6 +40,24 @@ pub(crate) fn write<'s>(ctx: &'s mut Ctx<'_>, key: Key<'_>) -> Option<Entry<'s>>
     } else {
         ctx.store.find(db, key, ctx.now)
     }
+}
+
+/// The hash of a key that is read, counted and touched as [`read`] does.
+#[inline]
+pub(crate) fn hash<'s>(ctx: &'s mut Ctx<'_>, key: Key<'_>) -> Result<Option<HashRef<'s>>, WrongKind> {
+    let (db, touch) = (ctx.db(), !ctx.caller.no_touch);
+    let found = ctx.store.read_hash(db, key, ctx.now, touch);
+    count(ctx.effects, !matches!(found, Ok(None)));
+    found
+}
+
+/// The set of a key that is read, counted and touched as [`read`] does.
+#[inline]
+pub(crate) fn set<'s>(ctx: &'s mut Ctx<'_>, key: Key<'_>) -> Result<Option<SetRef<'s>>, WrongKind> {
+    let (db, touch) = (ctx.db(), !ctx.caller.no_touch);
+    let found = ctx.store.read_set(db, key, ctx.now, touch);
+    count(ctx.effects, !matches!(found, Ok(None)));
+    found
 }
 
 #[inline]

@@ -48,6 +48,25 @@ pub(crate) fn database(argument: &[u8], databases: usize, reply: &mut Reply<'_>)
     known
 }
 
+/// A scan's cursor by the rules of C's strtoul, as Redis reads it: a sign is let through, and so is
+/// nothing at all.
+pub(crate) fn cursor(text: &[u8]) -> Option<u64> {
+    let (negative, digits) = match text {
+        [b'-', digits @ ..] => (true, digits),
+        [b'+', digits @ ..] => (false, digits),
+        digits => (false, digits),
+    };
+    if digits.is_empty() && !text.is_empty() {
+        return None;
+    }
+    let mut number = 0u64;
+    for digit in digits {
+        let value = char::from(*digit).to_digit(10)?;
+        number = number.checked_mul(10)?.checked_add(u64::from(value))?;
+    }
+    Some(if negative { number.wrapping_neg() } else { number })
+}
+
 /// The error of a command with too few or too many arguments; `name` in small letters.
 pub(crate) fn wrong_arity(name: &str, reply: &mut Reply<'_>) {
     reply.error_fmt(format_args!("ERR wrong number of arguments for '{name}' command"));

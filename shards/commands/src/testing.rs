@@ -175,6 +175,7 @@ impl Rig {
             db: self.session.db,
             databases: live.databases as u16,
             string_bytes_max: live.proto_max_bulk_len as usize,
+            hasher: self.houses[0].store.hasher().clone(),
         }
     }
 

@@ -157,6 +157,7 @@ impl Shard {
             db,
             databases: self.settings.live.databases as u16,
             string_bytes_max: self.settings.live.proto_max_bulk_len as usize,
+            hasher: self.store.hasher().clone(),
         }
     }
 }

@@ -40,23 +40,8 @@ struct Cursor {
 }
 
 impl Cursor {
-    /// Reads a cursor by the rules of C's strtoul, as Redis does: a sign is let through, and so is
-    /// nothing at all.
     fn read(text: &[u8]) -> Option<Cursor> {
-        let (negative, digits) = match text {
-            [b'-', digits @ ..] => (true, digits),
-            [b'+', digits @ ..] => (false, digits),
-            digits => (false, digits),
-        };
-        if digits.is_empty() && !text.is_empty() {
-            return None;
-        }
-        let mut number = 0u64;
-        for digit in digits {
-            let value = char::from(*digit).to_digit(10)?;
-            number = number.checked_mul(10)?.checked_add(u64::from(value))?;
-        }
-        let number = if negative { number.wrapping_neg() } else { number };
+        let number = number::cursor(text)?;
         let shard = (number & ((1 << SHARD_BITS) - 1)) as u16;
         Some(Cursor { place: number >> SHARD_BITS, shard })
     }
