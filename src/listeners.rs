@@ -7,6 +7,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// All listening sockets.
 pub struct Doors {
@@ -60,7 +61,7 @@ fn open_common(
     options: &SocketOptions,
 ) -> Result<(), String> {
     let port = if doors.port > 0 { doors.port } else { port };
-    let found = open_address(bind, port, shards, options)
+    let found = patiently(|| open_address(bind, port, shards, options))
         .map_err(|error| format!("cannot listen on {}: {error}", SocketAddr::new(bind.address, port)))?;
     let Some((address, sockets)) = found else { return Ok(()) };
     doors.port = address.port();
@@ -100,6 +101,20 @@ pub fn open_address(
     Ok(Some((address, sockets.collect::<io::Result<_>>()?)))
 }
 
+/// Tries again for a while where the address is in use: the kernel lets go of a killed server's sockets a
+/// moment after its end, and whoever starts it anew at once should not be refused.
+fn patiently<T>(attempt: impl Fn() -> io::Result<T>) -> io::Result<T> {
+    for _ in 0..25 {
+        match attempt() {
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            outcome => return outcome,
+        }
+    }
+    attempt()
+}
+
 fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::AddrNotAvailable | io::ErrorKind::Unsupported)
         || error.raw_os_error() == Some(rustix::io::Errno::AFNOSUPPORT.raw_os_error())
@@ -116,7 +131,7 @@ fn open_shard_ports(
             .map_err(|_| format!("shard-ports {base}: shard {shard} has no port below 65,536"))?;
         for bind in binds {
             let address = SocketAddr::new(bind.address, port);
-            match listen(&ListenOn::Tcp { address, reuse_port: false }, options) {
+            match patiently(|| listen(&ListenOn::Tcp { address, reuse_port: false }, options)) {
                 Ok(socket) => doors.listeners[shard].push(socket),
                 Err(error) if bind.optional && is_absent(&error) => {}
                 Err(error) => return Err(format!("cannot listen on {address} for shard {shard}: {error}")),

@@ -31,8 +31,9 @@ fn read_file(path: &Path, depth: usize, assignments: &mut Vec<Assignment>) -> Re
 
 /// A settings file as text.
 pub(super) fn read_to_string(path: &Path) -> Result<String, Trouble> {
-    std::fs::read_to_string(path)
-        .map_err(|error| Trouble::Refused(format!("cannot read {}: {error}", path.display())))
+    std::fs::read_to_string(path).map_err(|error| {
+        Trouble::Refused(format!("cannot read the settings file {}: {error}", path.display()))
+    })
 }
 
 fn read_lines(

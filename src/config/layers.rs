@@ -2,7 +2,7 @@
 //! written, why it is refused and what would be accepted.
 
 use super::{Place, SETTINGS, Trouble, conf, toml};
-use spec::setting::{Effect, Setting, Settings};
+use spec::setting::{Effect, Kind, Setting, Settings};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -34,7 +34,8 @@ pub struct Config {
     pub file: Option<PathBuf>,
     /// What an operator should read in the log, such as a setting given that has no effect.
     pub warnings: Vec<String>,
-    given: Vec<&'static str>,
+    /// Settings that somebody gave a value, and where the last one was written.
+    given: Vec<(&'static str, Place)>,
 }
 
 impl Config {
@@ -66,7 +67,7 @@ impl Config {
 
     /// Did anybody give this setting a value?
     pub fn was_given(&self, name: &str) -> bool {
-        self.given.iter().any(|given| given.eq_ignore_ascii_case(name))
+        self.given.iter().any(|(given, _)| given.eq_ignore_ascii_case(name))
     }
 
     fn read_file(&mut self, file: &str) -> Result<Vec<Assignment>, Trouble> {
@@ -124,9 +125,8 @@ impl Config {
                 .assign(setting.name, &words, again)
                 .map_err(|reason| refusal(setting, &name, &words, &place, &reason))?;
             layer.push(setting.name);
-            if !self.given.contains(&setting.name) {
-                self.given.push(setting.name);
-            }
+            self.given.retain(|(given, _)| *given != setting.name);
+            self.given.push((setting.name, place));
         }
         Ok(())
     }
@@ -134,7 +134,11 @@ impl Config {
     /// Makes `dir` absolute; it must exist.
     fn settle_directory(&mut self) -> Result<(), Trouble> {
         let directory = self.settings.value("dir").text().to_string();
-        let refused = |reason: &str| Trouble::Refused(format!("dir '{directory}': {reason}"));
+        let place = self.given.iter().find(|(name, _)| *name == "dir").map(|(_, place)| place.clone());
+        let refused = |reason: &str| match &place {
+            Some(place) => Trouble::at(place, format!("dir '{directory}': {reason}")),
+            None => Trouble::Refused(format!("dir '{directory}': {reason}")),
+        };
         let path = Path::new(&directory).canonicalize().map_err(|error| refused(&error.to_string()))?;
         if !path.is_dir() {
             return Err(refused("not a directory"));
@@ -144,7 +148,7 @@ impl Config {
     }
 
     fn warn_of_no_effect(&mut self) {
-        for name in &self.given {
+        for (name, _) in &self.given {
             let setting = self.settings.find(name).expect("given names come from the table");
             let changed = *self.settings.value(name) != setting.default_value();
             if setting.effect == Effect::AcceptedOnly && changed {
@@ -226,8 +230,13 @@ fn refusal(setting: &Setting, name: &str, words: &[&str], place: &Place, reason:
         [] => " without a value".into(),
         words => format!(" '{}'", words.join(" ")),
     };
-    let reason = format!("{name}{shown}: {reason}; accepted: {}", setting.kind.shape());
-    Trouble::at(place, reason)
+    let accepted = match setting.kind {
+        // The reason names them, or the shape says nothing.
+        _ if setting.effect == Effect::DefaultOnly => String::new(),
+        Kind::Choice(_) | Kind::Choices(_) | Kind::Words { .. } | Kind::Text => String::new(),
+        kind => format!("; accepted: {}", kind.shape()),
+    };
+    Trouble::at(place, format!("{name}{shown}: {reason}{accepted}"))
 }
 
 /// The name that is spelt most alike, if any is near.

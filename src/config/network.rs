@@ -7,7 +7,13 @@ const PORT: Kind = Kind::Integer { min: 0, max: 65_535 };
 
 /// Where clients come in, and what they may cost.
 pub(super) const GROUP: &[Setting] = &[
-    Setting::new("port", PORT, "6379", "TCP port that any client may use; 0 for none").change(Change::Live),
+    Setting::new(
+        "port",
+        PORT,
+        "6379",
+        "TCP port that any client may use; 0 for none, or a free one where there is no Unix socket",
+    )
+    .change(Change::Live),
     Setting::new(
         "bind",
         Kind::Words { max: 16 },

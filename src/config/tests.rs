@@ -139,8 +139,7 @@ fn bad_values_are_refused_with_place_reason_and_what_is_accepted() {
     assert!(text.starts_with(&format!("{}:2: ", file.path())), "{text}");
     refused(
         &["--poll", "never"],
-        "command line: poll 'never': argument(s) must be one of the following: busy, adaptive, sleep; \
-         accepted: busy|adaptive|sleep",
+        "command line: poll 'never': argument(s) must be one of the following: busy, adaptive, sleep",
         1,
     );
     refused(&["--prot", "1"], "unknown setting '--prot' (did you mean 'port'?)", 2);
@@ -150,30 +149,30 @@ fn bad_values_are_refused_with_place_reason_and_what_is_accepted() {
         1,
     );
     refused(&["a.conf", "b.conf"], "unexpected argument 'b.conf': only one settings file can be given", 2);
-    refused(
-        &["--tls-port", "1"],
-        "command line: tls-port '1': not supported: only 0 is accepted; accepted: 0..65535",
-        1,
-    );
+    refused(&["--tls-port", "1"], "command line: tls-port '1': not supported: only 0 is accepted", 1);
     refused(&["--rename-command", "a", "b"], "command line: rename-command: commands cannot be renamed", 1);
     refused(
         &["--bind", "nowhere"],
-        "command line: bind 'nowhere': 'nowhere' is no IP address (nor *, ::* or localhost); accepted: WORD...",
+        "command line: bind 'nowhere': 'nowhere' is no IP address (nor *, ::* or localhost)",
         1,
     );
     let trouble = load(&["/nonexistent.conf"], &[]).expect_err("no file");
-    assert!(trouble.to_string().starts_with("cannot read /nonexistent.conf: "), "{trouble}");
+    assert!(
+        trouble.to_string().starts_with("cannot read the settings file /nonexistent.conf: "),
+        "{trouble}"
+    );
     let trouble = load(&["--dir", "/nonexistent"], &[]).expect_err("no directory");
-    assert!(trouble.to_string().starts_with("dir '/nonexistent': "), "{trouble}");
+    assert!(trouble.to_string().starts_with("command line: dir '/nonexistent': No such file"), "{trouble}");
+    let file = Scratch::new("dir.conf", "port 1\ndir /nonexistent\n");
+    let text = load(&[file.path()], &[]).expect_err("no directory").to_string();
+    assert!(text.starts_with(&format!("{}:2: dir '/nonexistent': ", file.path())), "{text}");
+    let reason = "databases '16385': argument must be between 1 and 16384 inclusive; accepted: 1..16384";
+    refused(&["--databases", "16385"], &format!("command line: {reason}"), 1);
 }
 
 #[test]
 fn secrets_are_not_shown_in_refusals() {
-    refused(
-        &["--requirepass", "secret", "more"],
-        "command line: requirepass: wrong number of arguments; accepted: TEXT",
-        1,
-    );
+    refused(&["--requirepass", "secret", "more"], "command line: requirepass: wrong number of arguments", 1);
 }
 
 #[test]

@@ -18,7 +18,7 @@ cleanup() { if [ -n "$made_policy" ]; then rm -f "$policy"; fi; }
 trap cleanup EXIT
 
 install_debian() {
-  local packages=(redis-server redis-tools tcl valgrind strace python3-venv socat iproute2 curl
+  local packages=(redis-server redis-tools tcl valgrind strace python3-venv socat iproute2 ethtool curl
     prometheus procps util-linux dpkg-dev xz-utils patch ca-certificates gcc libc6-dev make)
   local missing=() package
   for package in "${packages[@]}"; do

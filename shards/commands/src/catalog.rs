@@ -15,6 +15,8 @@ pub struct Entry {
     pub single_key: u16,
     /// Any argument can be a key.
     pub has_keys: bool,
+    /// It may make the data need more room.
+    pub grows: bool,
     /// Numbers of its subcommands.
     pub subcommands: Vec<u16>,
     /// Number of the container whose subcommand it is.
@@ -110,12 +112,14 @@ impl Catalog {
             _ => 0,
         };
         let has_keys = !command.keys.is_empty();
+        let grows = command.keys.iter().any(|keys| keys.access.grows());
         self.entries.push(Entry {
             command,
             number,
             full_name,
             single_key,
             has_keys,
+            grows,
             subcommands: Vec::new(),
             parent: None,
         });

@@ -29,7 +29,7 @@ pub struct Limits {
     pub bulk_bytes_max: usize,
     /// Most arguments in a command. Redis 7 allows 2^31 - 1, Redis 6 had 1,048,576.
     pub multibulk_args_max: usize,
-    /// Most bytes to wait for the end of a line.
+    /// Most bytes of a line before its end.
     pub inline_bytes_max: usize,
     /// Before AUTH: at most 10 arguments of 16,384 bytes.
     pub unauthenticated: bool,
@@ -257,6 +257,8 @@ impl Parser {
         let rest = &frame[self.done..];
         match self.find(rest, b'\r') {
             None if rest.len() > limits.inline_bytes_max => Err(too_big),
+            // However it is cut into pieces, a line is too long or not.
+            Some(end) if end > limits.inline_bytes_max => Err(too_big),
             Some(end) if end + 2 <= rest.len() => {
                 self.done += end + 2;
                 self.scanned = 0;
@@ -274,6 +276,9 @@ impl Parser {
             }
             return Ok(Parsed::NeedMore { at_least: 1 });
         };
+        if end > limits.inline_bytes_max {
+            return Err(Fault::TooBigInline);
+        }
         let line = &frame[..end];
         let words = self.inline.split(line.strip_suffix(b"\r").unwrap_or(line))?;
         self.done = end + 1;

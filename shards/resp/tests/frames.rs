@@ -395,3 +395,15 @@ proptest! {
         prop_assert_eq!(whole(&input, &limits), parse_in_pieces(&input, &vec![1; input.len()], &limits));
     }
 }
+
+#[test]
+fn a_line_is_too_long_whether_its_end_is_there_or_not() {
+    let limits = Limits { inline_bytes_max: 8, ..Limits::default() };
+    let parse = |bytes: &[u8]| {
+        let (mut parser, mut at, mut spans) = (Parser::default(), 0, Vec::new());
+        parser.next(bytes, &mut at, &mut spans, &limits)
+    };
+    assert_eq!(parse(b"12345678\n"), Ok(Parsed::Inline));
+    assert_eq!(parse(b"123456789\n"), Err(Fault::TooBigInline));
+    assert_eq!(parse(b"123456789"), Err(Fault::TooBigInline));
+}

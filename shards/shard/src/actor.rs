@@ -131,6 +131,8 @@ pub struct Shard {
     pub(crate) ran: Vec<(u16, u32)>,
     pub(crate) ran_total: u64,
     pub(crate) cron: crate::turn::Cron,
+    /// The room for small entries comes to its end.
+    pub(crate) short_of_room: bool,
     /// What a session may write before others get their turn.
     pub bounds: Bounds,
     /// Rare paths that were taken, for tests.
@@ -186,6 +188,7 @@ impl Shard {
             ran: Vec::new(),
             ran_total: 0,
             cron: crate::turn::Cron::default(),
+            short_of_room: false,
             bounds: Bounds::default(),
             marks: crate::marks::Marks::default(),
             #[cfg(feature = "planted")]

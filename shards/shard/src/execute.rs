@@ -21,7 +21,9 @@ impl Shard {
     ) {
         let before = self.reply.len();
         let caller = self.caller(session);
-        self.call(handler, caller, args, hashed);
+        if !self.short_of_room || !self.lacks_room(number, args.len(), caller.version) {
+            self.call(handler, caller, args, hashed);
+        }
         self.block.local_commands.add(1);
         self.count_reply(number, before);
         self.mute(session, before);

@@ -162,6 +162,7 @@ impl Shard {
         loop {
             batch.clear();
             let stop = self.parse(session, bytes, &mut at, &mut batch);
+            self.look_at_room(bytes.len());
             if let Some(held_at) = self.run_batch(conn, session, bytes, &batch, out) {
                 session.parser.restart();
                 // Frames parsed in vain are parsed again: fewer at a time, unless all of them travelled.

@@ -15,6 +15,7 @@ mod parcel;
 mod pause;
 mod planted;
 mod rates;
+mod room;
 mod route;
 mod runs;
 mod session;

@@ -135,7 +135,7 @@ impl Shard {
                     session.hold = Hold::Answers;
                     return Flow::Held;
                 }
-                if !self.check_before_split(session, entry, args) {
+                if !self.check_before_split(session, entry, args, &keys) {
                     return Flow::Next;
                 }
                 self.marks.split += 1;
@@ -228,13 +228,19 @@ impl Shard {
         sealed
     }
 
-    fn check_before_split(&mut self, session: &mut Session, entry: &Entry, args: Args<'_>) -> bool {
-        let Some(check) = entry.command.check else {
-            return true;
-        };
+    fn check_before_split(
+        &mut self,
+        session: &mut Session,
+        entry: &Entry,
+        args: Args<'_>,
+        keys: &[PartKey],
+    ) -> bool {
+        let (before, version) = (self.reply.len(), session.state.version);
         let facts = self.check_facts(session.state.db);
-        let before = self.reply.len();
-        let good = check(&facts, args, &mut resp::Reply::new(&mut self.reply, session.state.version));
+        let checks = entry.command.check;
+        let good = checks
+            .is_none_or(|check| check(&facts, args, &mut resp::Reply::new(&mut self.reply, version)))
+            && !self.parts_lack_room(entry, keys, version);
         if !good {
             self.count_reply(entry.number, before);
             self.mute(session, before);

@@ -123,6 +123,7 @@ impl Shard {
 
     /// Runs what is left of a run; sets it aside where it meets a seal.
     pub(crate) fn carry_out<O: Outbox>(&mut self, mut run: Box<Run>, out: &mut O) {
+        self.look_at_room(run.bytes.len());
         // The session that runs now keeps its replies apart.
         std::mem::swap(&mut self.reply, &mut self.away_reply);
         let ended = self.run_steps(&mut run);
@@ -155,7 +156,9 @@ impl Shard {
             if run.home != self.index && self.planted(Bug::TimelessHop) {
                 self.now = crate::outbox::Now::default();
             }
-            if let Some(handler) = local_handler(entry.command.run) {
+            let lacks_room =
+                self.short_of_room && self.lacks_room(step.number, args.len(), run.caller.version);
+            if let Some(handler) = local_handler(entry.command.run).filter(|_| !lacks_room) {
                 let place = entry.single_key as usize;
                 let hashed = (place != 0).then(|| Key { bytes: args.get(place), hash: step.hash });
                 self.call(handler, run.caller, args, hashed);

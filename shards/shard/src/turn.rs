@@ -85,6 +85,7 @@ impl Shard {
             self.close_idle(out);
         }
         self.reclaim();
+        self.tell_room();
         self.cron.stale |= self.ran_total > 0 || self.cron.reclaiming;
         self.count_effects();
         self.block.blocked_clients.set(self.paused.len() as u64);

@@ -88,6 +88,11 @@ impl Access {
         self.0 & (Access::RW.0 | Access::OW.0 | Access::RM.0) != 0
     }
 
+    /// The keys may come to need more room: others are only read or removed.
+    pub const fn grows(self) -> bool {
+        self.writes() && self.0 & (Access::UPDATE.0 | Access::INSERT.0) != 0
+    }
+
     /// The printed names of what is set.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         Self::NAMES.iter().enumerate().filter(move |(bit, _)| self.0 >> bit & 1 == 1).map(|(_, name)| *name)

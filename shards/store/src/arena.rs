@@ -55,6 +55,8 @@ struct Classes {
 }
 
 const CLASSES_MAX: usize = 48;
+/// One part in so many of all pages is kept for what is under way when the end comes near: 2 GiB.
+const AMPLE_SHARE: usize = 16;
 
 static CLASSES: Classes = {
     let mut classes = Classes { bytes: [0; CLASSES_MAX], of: [0; CELL_BYTES_MAX / GRANULE + 1] };
@@ -141,6 +143,10 @@ pub(crate) struct Arena {
     /// Page numbers given out so far, and the list of those that came back.
     numbers: u32,
     free_numbers: u32,
+    /// How many came back.
+    free_count: u32,
+    /// Page numbers that may be given out.
+    pages_max: u32,
     used: usize,
     reserved: usize,
     #[cfg(debug_assertions)]
@@ -159,6 +165,8 @@ impl Arena {
             classes: [Class { roomy: NO_PAGE, reserved: 0 }; CLASSES_MAX],
             numbers: 0,
             free_numbers: NO_PAGE,
+            free_count: 0,
+            pages_max: PAGES_MAX as u32,
             used: 0,
             reserved: 0,
             #[cfg(debug_assertions)]
@@ -183,9 +191,25 @@ impl Arena {
 
     /// Whether `bytes` more would surely fit the handles that are left.
     pub(crate) fn has_room(&self, bytes: usize) -> bool {
-        let pages = PAGES_MAX - self.numbers as usize;
         // Half, since a class may leave the end of each page unused and start with small pages.
-        self.free_numbers != NO_PAGE || pages / 2 > bytes / PAGE_BYTES_MAX + CLASSES_MAX
+        self.pages_left() / 2 > bytes / PAGE_BYTES_MAX + CLASSES_MAX
+    }
+
+    /// Whether so much room is left that nobody need ask for more than this.
+    #[inline]
+    pub(crate) fn is_ample(&self) -> bool {
+        self.pages_left() > self.pages_max as usize / AMPLE_SHARE + 2 * CLASSES_MAX
+    }
+
+    #[inline]
+    fn pages_left(&self) -> usize {
+        (self.pages_max - self.numbers + self.free_count) as usize
+    }
+
+    /// Ends the room at so many bytes of full pages, or where it is already in use.
+    pub(crate) fn limit(&mut self, bytes: usize) {
+        let pages = (bytes / PAGE_BYTES_MAX).clamp(self.numbers as usize, PAGES_MAX);
+        self.pages_max = pages as u32;
     }
 
     /// Where a cell is. The address holds until `free` or the arena's end.
@@ -273,7 +297,7 @@ impl Arena {
             }
         }
         self.pages.clear();
-        (self.numbers, self.free_numbers) = (0, NO_PAGE);
+        (self.numbers, self.free_numbers, self.free_count) = (0, NO_PAGE, 0);
     }
 
     #[inline]
@@ -287,7 +311,7 @@ impl Arena {
         let number = match self.free_numbers {
             NO_PAGE => {
                 let number = self.numbers;
-                assert!((number as usize) < PAGES_MAX, "`has_room` is asked before a write");
+                assert!(number < self.pages_max, "`has_room` is asked before a write");
                 if number as usize == self.pages.len() * BLOCK_PAGES {
                     self.pages.push(Box::new([Page::NONE; BLOCK_PAGES]));
                 }
@@ -296,6 +320,7 @@ impl Arena {
             }
             number => {
                 self.free_numbers = self.page_mut(number).next;
+                self.free_count -= 1;
                 number
             }
         };
@@ -334,6 +359,7 @@ impl Arena {
         let (bytes, class) = (page.bytes(), usize::from(page.class));
         page.next = free_numbers;
         self.free_numbers = number;
+        self.free_count += 1;
         self.classes[class].reserved -= bytes;
         self.reserved -= bytes;
         let base = std::mem::replace(&mut self.bases[number as usize], std::ptr::null_mut());

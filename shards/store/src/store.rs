@@ -159,6 +159,17 @@ impl Store {
         self.cells.arena().has_room(bytes)
     }
 
+    /// Whether much room is left for small entries: as long as it is, `has_room` need not be asked.
+    #[inline]
+    pub fn is_ample(&self) -> bool {
+        self.cells.arena().is_ample()
+    }
+
+    /// Ends the room for small entries earlier, at so many bytes.
+    pub fn limit_room(&mut self, bytes: usize) {
+        self.cells.arena_mut().limit(bytes);
+    }
+
     /// What happened since the start.
     pub fn counters(&self) -> Counters {
         self.counters

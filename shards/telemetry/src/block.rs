@@ -90,6 +90,8 @@ pub struct Counters {
     pub memory_entries: Counter,
     /// Bytes of hash tables.
     pub memory_tables: Counter,
+    /// 1 where the room for keys and small values comes to its end, else 0.
+    pub room_short: Counter,
     /// The most that all shards together have accounted for, as the first shard saw it.
     pub memory_peak: Counter,
     /// Bytes of client, parcel and transport buffers.

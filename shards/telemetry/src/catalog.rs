@@ -163,6 +163,11 @@ pub static CATALOG: &[Metric] = &[
             ],
         ),
     ),
+    Metric::gauge(
+        "corelane_room_short",
+        "1 where the room for keys and small values comes to its end.",
+        |c| &c.room_short,
+    ),
     Metric::gauge("corelane_memory_peak_bytes", "Most bytes of all shards, as the first one saw it.", |c| {
         &c.memory_peak
     }),

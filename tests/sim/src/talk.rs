@@ -35,17 +35,26 @@ pub struct Talk<'a> {
     pub deaf: usize,
     /// Bytes of replies after which others get their turn.
     pub share: usize,
+    /// Bytes of room for small entries on each shard, if it is to end early.
+    pub room: Option<usize>,
+    /// Ticks of every core in which the conversation ends.
+    pub rounds: usize,
 }
 
 impl<'a> Talk<'a> {
     /// Sends these bytes to the first of so many shards, and reads at once.
     pub fn new(shards: u16, bytes: &'a [u8]) -> Talk<'a> {
-        Talk { shards, strict: true, bytes, ends: false, deaf: 0, share: 1 << 20 }
+        Talk { shards, strict: true, bytes, ends: false, deaf: 0, share: 1 << 20, room: None, rounds: ROUNDS }
     }
 
     /// What the client is told.
     pub fn hold(self) -> Result<Told, String> {
         let mut world = self.world();
+        for node in &mut world.nodes {
+            if let Some(bytes) = self.room {
+                node.shard.store_mut().limit_room(bytes);
+            }
+        }
         world.calm = true;
         world.nodes[0].dialling.push_back(0);
         world.tick(0)?;
@@ -54,7 +63,7 @@ impl<'a> Talk<'a> {
         link.up.extend_from_slice(self.bytes);
         link.ended = self.ends;
         let mut told = Told { bytes: String::new(), closed: false };
-        for round in 0..ROUNDS {
+        for round in 0..self.rounds {
             world.forward_clock();
             for node in 0..world.nodes.len() {
                 world.enter_room(node);

@@ -1,6 +1,7 @@
 //! Bringing an epoll poller up: the tables, the tokens, the descriptors. The hot path is elsewhere.
 
 use crate::doors::Doors;
+use crate::sys;
 use port::sockets::SocketOptions;
 use port::{Address, ChunkPool, Lender, LinkId, Links, PollerStats, SendQueue, Why};
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
@@ -113,6 +114,10 @@ impl EpollPoller {
     /// Where the process has no descriptor left, or one given does not listen.
     pub fn new(listeners: Vec<OwnedFd>, options: SocketOptions) -> io::Result<EpollPoller> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
+        if options.busy_poll_us > 0 {
+            // Without it (an older kernel) the sockets' own option acts where `net.core.busy_poll` is set.
+            let _ = sys::busy_poll(epoll.as_fd(), options.busy_poll_us);
+        }
         let doors = Doors::new(epoll.as_fd(), listeners)?;
         let bell = eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?;
         epoll::add(&epoll, &bell, Token::Bell.pack(), EventFlags::IN)?;

@@ -1,5 +1,9 @@
 //! One libFuzzer entry for every target: CORELANE_FUZZ_TARGET names which.
 //!   CORELANE_FUZZ_TARGET=frames-split cargo +nightly fuzz run --fuzz-dir tests/fuzz/libfuzzer any
+//! Without cargo-fuzz, in this crate's folder:
+//!   RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+//!     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table" \
+//!   cargo +nightly build --release --target x86_64-unknown-linux-gnu
 //! It knows no target, only the list of them.
 
 #![no_main]
