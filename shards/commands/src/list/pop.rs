@@ -38,7 +38,7 @@ pub(super) static LMPOP: Command = Command::new(
     Run::Plan(&Plan { together: lmpop, gather: gather_lmpop, decide: decide_lmpop }),
 )
 .arity(-4)
-.flags(Flags::WRITE)
+.flags(Flags::WRITE.with(Flags::MOVABLEKEYS))
 .keys(&[Keys::counted(1, Access::RW.with(Access::ACCESS).with(Access::DELETE))])
 .check(check_lmpop)
 .summary(
