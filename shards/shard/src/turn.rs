@@ -230,7 +230,9 @@ impl Shard {
     pub fn deadline(&self) -> Option<i64> {
         let pause = self.pause.map(|(until, _)| until);
         let timer = self.timers.iter().map(|(time, ..)| *time).min();
-        let volatile = (0..self.settings.live.databases as usize).any(|db| self.store.volatile(db) > 0);
+        let databases = 0..self.settings.live.databases as usize;
+        let volatile =
+            databases.into_iter().any(|db| self.store.volatile(db) > 0 || self.store.has_field_times(db));
         let may_expire = self.active_expiry && !self.cron.paused && self.pause.is_none();
         // A sleeping core wakes more rarely for what is likely to be nothing.
         let longer = if self.cron.expires_little { EXPIRE_SLEEP_MS } else { 0 };

@@ -18,9 +18,9 @@ pub struct Removal {
 pub struct ExpireReport {
     /// Buckets looked into.
     pub buckets: usize,
-    /// Keys with an expiry that were met.
+    /// Keys and fields of hashes with an expiry that were met.
     pub met: usize,
-    /// Keys of those that were removed.
+    /// How many of those were removed.
     pub expired: usize,
     /// The walk came to its end in this slice: all databases were seen since it began.
     pub finished: bool,
@@ -36,11 +36,13 @@ pub(crate) struct ExpireState {
 }
 
 impl Store {
-    /// Removes expired keys, going on where the last slice ended, over all databases; looks into at
+    /// Removes expired fields of hashes, at most one a bucket, and expired keys, going on where the last slice ended, over all databases; looks into at
     /// most `budget_buckets` buckets, passing by segments in which nothing can expire.
     pub fn expire_slice(&mut self, now: i64, budget_buckets: usize) -> ExpireReport {
         self.note_time(now);
         let mut report = ExpireReport::default();
+        let fields = self.expire_fields(now, budget_buckets);
+        (report.met, report.expired) = (fields, fields);
         // A segment passed by costs a cache line, as a bucket does, if a little less.
         let mut passed = 0;
         let mut handles = std::mem::take(&mut self.bucket);

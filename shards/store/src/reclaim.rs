@@ -27,6 +27,7 @@ impl Store {
     /// Empties a database at once. Its memory is freed by and by, in [`Store::reclaim`].
     pub fn flush(&mut self, db: usize) {
         let table = std::mem::take(&mut self.tables[db]);
+        self.flush_due(db);
         let (bytes, entries) = (table.bytes(), table.len());
         if let Some(segments) = table.into_segments() {
             self.ruins.push(Ruin { segments, current: None, bytes, entries });
@@ -39,6 +40,7 @@ impl Store {
         let slices = budget_entries.div_ceil(DIG_ENTRIES);
         let mut budget = budget_entries.saturating_sub((slices - self.cells.dig(slices)) * DIG_ENTRIES);
         self.counters.lazily_freed += self.cells.graves().take_emptied();
+        budget = self.reclaim_due(budget);
         while budget > 0 {
             let Some(ruin) = self.ruins.last_mut() else { break };
             let Some(mut segment) = ruin.current.take().or_else(|| ruin.segments.next()) else {
@@ -61,7 +63,7 @@ impl Store {
         if self.ruins.is_empty() && self.cells.arena().used() == 0 {
             self.trim();
         }
-        !self.ruins.is_empty() || self.cells.buried() > 0
+        !self.ruins.is_empty() || !self.due_ruins.is_empty() || self.cells.buried() > 0
     }
 
     /// Keys that were flushed or removed, and whose memory is still to be freed.

@@ -9,6 +9,7 @@ use crate::hash::{Hasher, Key};
 use crate::reclaim::Ruin;
 use crate::segment::Found;
 use crate::table::{Keys, Table};
+use crate::types::hash::due::DueHashes;
 use crate::usage::{Counters, TableStats, Usage};
 
 /// What a write does about the time to live.
@@ -33,6 +34,9 @@ pub struct Store {
     pub(crate) clock: u32,
     pub(crate) expire: ExpireState,
     pub(crate) ruins: Vec<Ruin>,
+    /// Hashes with fields that expire, by database, and those of flushed ones.
+    pub(crate) due: Vec<DueHashes>,
+    pub(crate) due_ruins: Vec<DueHashes>,
     pub(crate) counters: Counters,
     /// For scans, so that they do not allocate: the handles of one bucket.
     pub(crate) bucket: Vec<Handle>,
@@ -52,6 +56,8 @@ impl Store {
             clock: 0,
             expire: ExpireState::default(),
             ruins: Vec::new(),
+            due: (0..databases).map(|_| DueHashes::default()).collect(),
+            due_ruins: Vec::new(),
             counters: Counters::default(),
             bucket: Vec::new(),
             scratch: Vec::new(),
@@ -138,6 +144,7 @@ impl Store {
     /// Exchanges the contents of two databases.
     pub fn swap(&mut self, a: usize, b: usize) {
         self.tables.swap(a, b);
+        self.due.swap(a, b);
     }
 
     /// Bytes in use, by purpose. Kept up to date as things change: reading it is cheap.
@@ -205,6 +212,7 @@ impl Store {
 
     /// Takes an entry out of its table; the cell stays.
     pub(crate) fn unlink(&mut self, db: usize, hash: u64, found: Found) {
+        self.unlist_due(db, found.handle);
         let volatile = self.cells.view(found.handle).header().has_expiry();
         let keys = Keys { cells: &self.cells, hasher: &self.hasher };
         self.tables[db].remove(hash, found.place, volatile, &keys);
@@ -216,6 +224,7 @@ impl Store {
         let volatile = self.cells.view(handle).header().has_expiry();
         let keys = Keys { cells: &self.cells, hasher: &self.hasher };
         self.tables[db].insert(hash, handle, volatile, &keys);
+        self.list_due(db, handle);
     }
 
     /// Puts an entry back that was changed in its place: its handle may be another, and it may have

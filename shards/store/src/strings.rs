@@ -141,8 +141,10 @@ impl Store {
         volatile: bool,
     ) {
         if let Some(found) = found {
+            self.unlist_due(db, found.handle);
             let handle = self.cells.overwrite(found.handle, draft);
             self.put_back(db, hash, found, handle, volatile);
+            self.list_due(db, handle);
         } else {
             let handle = self.cells.write(draft);
             self.link(db, hash, handle);

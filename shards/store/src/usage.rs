@@ -33,6 +33,8 @@ impl Usage {
 pub struct Counters {
     /// Keys that were removed because their time had come.
     pub expired: u64,
+    /// Fields of hashes that active expiry removed.
+    pub expired_fields: u64,
     /// Flushed keys whose memory was freed.
     pub lazily_freed: u64,
 }

@@ -231,6 +231,12 @@ impl SlotMut<'_> {
         (self.store.cells.big_mut(found.handle), &self.store.hasher)
     }
 
+    /// Lists a hash by the time at which its first field expires.
+    pub(crate) fn list_due(&mut self) {
+        let found = self.found.expect("a new collection has no fields");
+        self.store.list_due(self.db, found.handle);
+    }
+
     /// The hasher of elements.
     #[inline]
     pub(crate) fn hasher(&self) -> &Hasher {

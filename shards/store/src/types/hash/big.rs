@@ -7,10 +7,19 @@ use crate::text::Text;
 use crate::types::pages::{Pages, Part};
 
 /// Fields without order, each with a value. `now` is in milliseconds since 1970.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct BigHash {
     pages: Pages<2>,
     times: Option<Box<FieldTimes>>,
+    /// The time by which the store has it listed, so that its fields expire in time.
+    pub(super) listed: Option<i64>,
+}
+
+impl Clone for BigHash {
+    /// A copy, which nobody has listed.
+    fn clone(&self) -> BigHash {
+        BigHash { pages: self.pages.clone(), times: self.times.clone(), listed: None }
+    }
 }
 
 impl BigHash {

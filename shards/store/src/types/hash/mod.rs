@@ -3,6 +3,7 @@
 //! it does not know.
 
 mod big;
+pub(crate) mod due;
 mod expiry;
 #[cfg(test)]
 mod tests;
@@ -288,6 +289,7 @@ impl<'a> HashMut<'a> {
         }
         let (hash, hasher) = big_mut(&mut self.slot);
         hash.set_expiry(field, expiry, hasher);
+        self.slot.list_due();
         true
     }
 

@@ -126,3 +126,61 @@ proptest! {
         prop_assert_eq!(store.bytes().total(), 0);
     }
 }
+
+/// A hash whose fields expire at these times.
+fn timed(store: &mut Store, db: usize, name: &[u8], times: &[i64]) {
+    let mut hash = store.hash_or_new(db, store.key(name), 1000).unwrap();
+    hash.set(b"stays", b"1", LIMITS);
+    for time in times {
+        hash.set(format!("until {time}").as_bytes(), b"1", LIMITS);
+        assert!(hash.set_expiry(format!("until {time}").as_bytes(), Some(*time)));
+    }
+}
+
+fn held(store: &mut Store, db: usize, name: &[u8], now: i64) -> Option<usize> {
+    let found = store.slot_mut(db, store.key(name), Kind::Hash, now).unwrap()?;
+    let Body::Big(hash) = found.body() else { panic!("with times it is big") };
+    Some(big(hash).len())
+}
+
+#[test]
+fn fields_go_when_their_time_has_come_wherever_their_hash_is_by_then() {
+    let mut store = Store::new(Hasher::new([1, 2, 3, 4]), 3);
+    let key = |store: &Store, name: &'static [u8]| store.key(name);
+    for name in [&b"still"[..], b"renamed", b"moved", b"copied", b"written over", b"removed", b"sent"] {
+        timed(&mut store, 0, name, &[1700, 1200, 1500]);
+    }
+    timed(&mut store, 2, b"flushed", &[1200, 1300]);
+    assert_eq!((store.due[0].len(), store.due[2].len()), (7, 1));
+    assert!(store.rename(0, key(&store, b"renamed"), key(&store, b"new name"), 1000));
+    assert!(store.move_between(0, 1, key(&store, b"moved"), 1000));
+    let copy = store.copy_out(0, key(&store, b"copied"), 1000).unwrap();
+    store.attach(1, key(&store, b"copy"), copy);
+    store.set_text(0, key(&store, b"written over"), b"text", crate::Expiry::None);
+    assert!(store.remove(0, key(&store, b"removed"), 1000));
+    let sent = store.detach(0, key(&store, b"sent"), 1000).unwrap();
+    store.attach(2, key(&store, b"come"), sent);
+    store.swap(1, 2);
+    store.flush(1);
+    assert_eq!((store.due[0].len(), store.due[1].len(), store.due[2].len()), (3, 0, 2));
+    for (now, left) in [(1100, 4), (1200, 3), (1600, 2), (1700, 1)] {
+        while !store.expire_slice(now, 3).finished {}
+        store.expire_slice(now, 1000);
+        for (db, name) in [(0, &b"still"[..]), (0, b"new name"), (0, b"copied"), (2, b"moved"), (2, b"copy")]
+        {
+            assert_eq!(held(&mut store, db, name, 1000), Some(left), "{name:?} at {now}");
+        }
+    }
+    assert_eq!(store.counters().expired_fields, 15);
+    assert!((0..3).all(|db| !store.has_field_times(db)));
+    let mut hash = store.hash_mut(0, store.key(b"still"), 1700).unwrap().unwrap();
+    assert!(hash.set_expiry(b"stays", Some(1800)));
+    drop(hash);
+    store.watch_removals(true);
+    store.expire_slice(1800, 10);
+    assert_eq!(store.take_removals().len(), 1, "with its last field a hash goes");
+    assert!(store.find(0, store.key(b"still"), 1800).is_none());
+    (0..3).for_each(|db| store.flush(db));
+    while store.reclaim(1) {}
+    assert_eq!(store.bytes().total(), 0);
+}
