@@ -2,7 +2,7 @@
 //! out to live on several shards.
 
 use crate::actor::Shard;
-use crate::batch::{Batch, Frame};
+use crate::batch::{Batch, Frame, UNKNOWN};
 use crate::feed::{Flow, RELAXED_AWAY_MAX};
 use crate::gates::Passage;
 use crate::outbox::Outbox;
@@ -41,9 +41,22 @@ impl Shard {
         out: &mut O,
     ) -> Flow {
         let frame = &batch.frames[place];
-        let args = Args::new(bytes, batch.spans_of(frame));
-        match self.pass(session, frame.number, args) {
+        // Refusals make their arguments anew: then the usual path need not have them in memory.
+        if frame.number == UNKNOWN {
+            self.refuse_unknown(session, batch.args_of(bytes, frame));
+            self.behind_answers(session);
+            return Flow::Next;
+        }
+        // The catalog outlives the shard, so an entry does not borrow it.
+        let catalog = self.catalog;
+        let entry = catalog.entry(frame.number);
+        match self.pass(session, entry, frame.count as usize) {
             Passage::Free => {}
+            Passage::WrongArity => {
+                self.refuse_arity(session, frame.number, batch.args_of(bytes, frame));
+                self.behind_answers(session);
+                return Flow::Next;
+            }
             Passage::Refused => {
                 self.behind_answers(session);
                 return Flow::Next;
@@ -56,23 +69,22 @@ impl Shard {
             }
         }
         session.state.last_command = Some(frame.number);
-        // The catalog outlives the shard, so an entry does not borrow it.
-        let catalog = self.catalog;
-        let entry = catalog.entry(frame.number);
-        match entry.command.run {
-            Run::Local(handler) => {
-                if entry.single_key != 0 {
-                    let sealed = !self.remote.intents.is_clear() && self.is_sealed(entry, args, frame.hash);
-                    if frame.owner == self.index && !sealed {
-                        let key = Key { bytes: args.get(entry.single_key as usize), hash: frame.hash };
-                        self.run_local(session, frame.number, handler, args, Some(key));
-                        self.behind_answers(session);
-                        return Flow::Next;
-                    }
-                    return self.send_away(conn, session, bytes, batch, place, frame.owner, out);
-                }
-                self.run_many(conn, session, bytes, batch, place, out)
+        let args = batch.args_of(bytes, frame);
+        // By far the most: one key, which lives here.
+        if let Run::Local(handler) = entry.command.run
+            && entry.single_key != 0
+        {
+            let sealed = !self.remote.intents.is_clear() && self.is_sealed(entry, args, frame.hash);
+            if frame.owner == self.index && !sealed {
+                let key = Key { bytes: args.get(entry.single_key as usize), hash: frame.hash };
+                self.run_local(session, frame.number, handler, args, Some(key));
+                self.behind_answers(session);
+                return Flow::Next;
             }
+            return self.send_away(conn, session, bytes, batch, place, frame.owner, out);
+        }
+        match entry.command.run {
+            Run::Local(_) | Run::Plan(_) => self.run_many(conn, session, bytes, batch, place, out),
             Run::Home(handler) => {
                 // Facts of the session must not overtake commands that are away.
                 if session.waiting() > 0 {
@@ -98,7 +110,6 @@ impl Shard {
                 }
                 self.start_everywhere(conn, session, frame.number, everywhere, args, out)
             }
-            Run::Plan(_) => self.run_many(conn, session, bytes, batch, place, out),
             Run::Container => unreachable!("the arity gate refuses containers"),
         }
     }
@@ -114,7 +125,7 @@ impl Shard {
         out: &mut O,
     ) -> Flow {
         let frame = &batch.frames[place];
-        let args = Args::new(bytes, batch.spans_of(frame));
+        let args = batch.args_of(bytes, frame);
         let catalog = self.catalog;
         let entry = catalog.entry(frame.number);
         match self.locate(entry, args) {
@@ -268,6 +279,13 @@ impl Shard {
     /// Takes back what a command wrote, where the client wants no replies.
     #[inline]
     pub(crate) fn mute(&mut self, session: &mut Session, before: usize) {
+        if session.state.reply_mode != ReplyMode::On {
+            self.mute_by_mode(session, before);
+        }
+    }
+
+    #[cold]
+    fn mute_by_mode(&mut self, session: &mut Session, before: usize) {
         match session.state.reply_mode {
             ReplyMode::On => {}
             ReplyMode::Off => self.reply.truncate(before),
@@ -289,12 +307,12 @@ impl Shard {
         owner: u16,
     ) -> usize {
         let travels = |frame: &Frame| {
-            frame.number != crate::batch::UNKNOWN && frame.owner == owner && {
+            frame.number != UNKNOWN && frame.owner == owner && {
                 let entry = self.catalog.entry(frame.number);
-                let args = Args::new(bytes, batch.spans_of(frame));
+                let args = batch.args_of(bytes, frame);
                 entry.single_key != 0
                     && matches!(entry.command.run, Run::Local(_))
-                    && entry.command.takes(args.len())
+                    && entry.runs_with(args.len())
             }
         };
         if session.state.reply_mode != ReplyMode::On || self.pause.is_some() {
