@@ -1,6 +1,6 @@
 //! Every command, found by name. The numbers given here index per-command counters.
 
-use crate::command::{Command, Run};
+use crate::command::{Command, LocalFn, Run};
 use crate::context::{Args, first_word};
 use spec::{Extent, Flags, Start};
 
@@ -12,8 +12,10 @@ pub struct Entry {
     pub number: u16,
     /// `get`, or `config|get` for a subcommand.
     pub full_name: String,
-    /// Argument index of the only key, or 0: the hot case of routing.
+    /// Argument index of the only key, or 0.
     pub single_key: u16,
+    /// The handler of a command with one key that runs where that is: the hot case of routing.
+    pub with_one_key: Option<LocalFn>,
     /// Any argument can be a key.
     pub has_keys: bool,
     /// It may make the data need more room.
@@ -113,6 +115,10 @@ impl Catalog {
             [keys] => keys.fixed().unwrap_or(0),
             _ => 0,
         };
+        let with_one_key = match command.run {
+            Run::Local(handler) if single_key != 0 => Some(handler),
+            _ => None,
+        };
         let has_keys = !command.keys.is_empty();
         let grows = command.keys.iter().any(|keys| keys.access.grows());
         let args_min = usize::from(command.arity.unsigned_abs());
@@ -122,6 +128,7 @@ impl Catalog {
             number,
             full_name,
             single_key,
+            with_one_key,
             has_keys,
             grows,
             args_min,

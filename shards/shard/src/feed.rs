@@ -401,7 +401,7 @@ impl Shard {
                 session.state.closing |= close;
             }
         }
-        let relaxed = session.waiting() < RELAXED_AWAY_MAX / 2;
+        let relaxed = session.waiting() < RELAXED_AWAY_MAX / 2 && !session.transacting;
         if session.hold == Hold::Answers && (session.waiting() == 0 || relaxed && self.is_relaxed()) {
             session.hold = Hold::None;
         }

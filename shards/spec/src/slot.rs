@@ -37,9 +37,19 @@ static TABLES: [[u16; 256]; STRIDE] = tables();
 /// so the share of each byte is looked up alone ("slicing", Kounavis and Berry 2005).
 #[inline]
 pub fn crc16(bytes: &[u8]) -> u16 {
+    crc16_and_brace(bytes).0
+}
+
+/// The checksum, and whether there is a `{`: in one go, since most keys have none.
+#[inline]
+fn crc16_and_brace(bytes: &[u8]) -> (u16, bool) {
+    const ONES: u64 = 0x0101_0101_0101_0101;
     let (words, rest) = bytes.as_chunks::<STRIDE>();
-    let mut crc = 0u16;
+    let (mut crc, mut braces) = (0u16, 0);
     for word in words {
+        // A byte that has become zero borrows from its top bit (Warren, "Hacker's Delight", 6-1).
+        let other = u64::from_le_bytes(*word) ^ (ONES * u64::from(b'{'));
+        braces |= other.wrapping_sub(ONES) & !other;
         let mut word = *word;
         word[0] ^= (crc >> 8) as u8;
         word[1] ^= crc as u8;
@@ -48,20 +58,12 @@ pub fn crc16(bytes: &[u8]) -> u16 {
             crc ^= TABLES[STRIDE - 1 - place][byte as usize];
         }
     }
-    rest.iter().fold(crc, |crc, byte| crc << 8 ^ TABLES[0][((crc >> 8) as u8 ^ byte) as usize])
-}
-
-/// Whether there is a `{`: eight bytes at a time, since most keys have none.
-#[inline]
-fn has_open_brace(key: &[u8]) -> bool {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    let (words, rest) = key.as_chunks::<8>();
-    let found = words.iter().any(|word| {
-        // A byte that has become zero borrows from its top bit (Warren, "Hacker's Delight", 6-1).
-        let other = u64::from_le_bytes(*word) ^ ONES * u64::from(b'{');
-        other.wrapping_sub(ONES) & !other & ONES << 7 != 0
-    });
-    found || rest.contains(&b'{')
+    let mut brace = braces & ONES << 7 != 0;
+    for byte in rest {
+        crc = crc << 8 ^ TABLES[0][((crc >> 8) as u8 ^ byte) as usize];
+        brace |= *byte == b'{';
+    }
+    (crc, brace)
 }
 
 /// The part of a key that is hashed: what stands between the first `{` and the next `}`, if that is
@@ -80,7 +82,8 @@ pub fn hash_tag(key: &[u8]) -> &[u8] {
 /// The slot of a key.
 #[inline]
 pub fn slot_of(key: &[u8]) -> u16 {
-    crc16(if has_open_brace(key) { hash_tag(key) } else { key }) % SLOTS
+    let (crc, brace) = crc16_and_brace(key);
+    (if brace { crc16(hash_tag(key)) } else { crc }) % SLOTS
 }
 
 /// The shard among `shards` that owns a slot: contiguous ranges that differ by at most one slot.
@@ -106,6 +109,28 @@ mod tests {
         assert_eq!(slot_of(b"{user1000}.following"), slot_of(b"user1000"));
         assert_eq!(hash_tag(b"foo{}{bar}"), b"foo{}{bar}");
         assert_eq!(hash_tag(b"foo{{bar}}zap"), b"{bar");
+    }
+
+    #[test]
+    fn keys_of_every_length_have_the_slot_that_a_byte_at_a_time_gives() {
+        let plain = |bytes: &[u8]| {
+            bytes.iter().fold(0u16, |crc, byte| {
+                (0..8).fold(crc ^ u16::from(*byte) << 8, |crc, _| (crc << 1) ^ ((crc >> 15) * 0x1021))
+            })
+        };
+        let key: Vec<u8> = (0..64u8).map(|number| number.wrapping_mul(37) | 0x80).collect();
+        for length in 0..key.len() {
+            assert_eq!(crc16(&key[..length]), plain(&key[..length]));
+            for open in 0..length {
+                let mut tagged = key[..length].to_vec();
+                tagged[open] = b'{';
+                assert_eq!(slot_of(&tagged), plain(&tagged) % SLOTS, "no tag without its end");
+                if open + 2 < length {
+                    tagged[length - 1] = b'}';
+                    assert_eq!(slot_of(&tagged), plain(&tagged[open + 1..length - 1]) % SLOTS);
+                }
+            }
+        }
     }
 
     #[test]

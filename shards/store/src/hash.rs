@@ -56,7 +56,7 @@ impl Hasher {
     }
 
     /// The hash of a key. The top bits lead to a bucket, the low byte is its tag there.
-    #[inline]
+    #[inline(always)]
     pub fn hash(&self, bytes: &[u8]) -> u64 {
         match &self.0 {
             Inner::Ahash(state) => {

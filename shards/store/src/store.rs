@@ -86,26 +86,25 @@ impl Store {
 
     /// The entry of a key, noted as used now. An expired one is removed, and is not found.
     pub fn find(&mut self, db: usize, key: Key<'_>, now: i64) -> Option<Entry<'_>> {
-        // The usual case calls nothing, and so needs no stack.
-        match self.probe(db, key, now) {
+        if self.now != now {
+            return self.find_slowly(db, key, now);
+        }
+        match self.probe(db, key) {
             Probe::Here(found) => {
                 self.cells.touch(found.handle, self.clock);
                 Some(Entry::new(self.cells.view(found.handle)))
             }
             Probe::Nowhere => None,
-            Probe::Unsure => self.find_slowly(db, key, now),
+            Probe::Unsure => self.find_slowly(db, key, self.now),
         }
     }
 
-    /// A first look for a key that does not change anything.
+    /// A first look for a key, as of the last time given, that does not change anything.
     #[inline(always)]
-    fn probe(&self, db: usize, key: Key<'_>, now: i64) -> Probe {
-        if self.now != now {
-            return Probe::Unsure;
-        }
+    fn probe(&self, db: usize, key: Key<'_>) -> Probe {
         let probe = self.tables[db].probe(key, &self.cells);
         match probe {
-            Probe::Here(found) if self.cells.view(found.handle).is_expired(now) => Probe::Unsure,
+            Probe::Here(found) if self.cells.view(found.handle).is_expired(self.now) => Probe::Unsure,
             _ => probe,
         }
     }
