@@ -112,7 +112,7 @@ impl Clock {
             self.synced_ns = mono_ns;
             self.unix_us = unix_us();
         }
-        Now { unix_us: self.unix_us + ((mono_ns - self.synced_ns) / 1000) as i64, mono_ns }
+        Now::new(self.unix_us + ((mono_ns - self.synced_ns) / 1000) as i64, mono_ns)
     }
 }
 

@@ -76,9 +76,10 @@ fn incr(keys: &[Vec<u8>], at: usize) -> Vec<&[u8]> {
     vec![b"INCR", &keys[at]]
 }
 
-/// Neighbours in the list: with `Where::Both` one of each shard.
+/// With `Where::Both` one key of each shard. No two requests of a batch have a key in common.
 fn mset(keys: &[Vec<u8>], at: usize) -> Vec<&[u8]> {
-    vec![b"MSET", &keys[at], b"fedcba9876543210", &keys[at ^ 1], b"fedcba9876543210"]
+    let other = (at + BATCH + 1) % KEYS;
+    vec![b"MSET", &keys[at], b"fedcba9876543210", &keys[other], b"fedcba9876543210"]
 }
 
 type Ask = for<'a> fn(&'a [Vec<u8>], usize) -> Vec<&'a [u8]>;

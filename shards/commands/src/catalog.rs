@@ -1,6 +1,7 @@
 //! Every command, found by name. The numbers given here index per-command counters.
 
-use crate::command::{Command, Run};
+use crate::command::{Command, LocalFn, Run};
+use crate::context::{Args, first_word};
 use spec::{Extent, Flags, Start};
 
 /// A command or subcommand with its number and what the path of a request asks for, worked out once.
@@ -11,12 +12,17 @@ pub struct Entry {
     pub number: u16,
     /// `get`, or `config|get` for a subcommand.
     pub full_name: String,
-    /// Argument index of the only key, or 0: the hot case of routing.
+    /// Argument index of the only key, or 0.
     pub single_key: u16,
+    /// The handler of a command with one key that runs where that is: the hot case of routing.
+    pub with_one_key: Option<LocalFn>,
     /// Any argument can be a key.
     pub has_keys: bool,
     /// It may make the data need more room.
     pub grows: bool,
+    /// Fewest arguments with which it runs itself, the name included, and the most.
+    args_min: usize,
+    args_max: usize,
     /// Numbers of its subcommands.
     pub subcommands: Vec<u16>,
     /// Number of the container whose subcommand it is.
@@ -28,6 +34,12 @@ impl Entry {
     #[inline]
     pub fn is_container(&self) -> bool {
         matches!(self.command.run, Run::Container)
+    }
+
+    /// Whether it runs itself with `count` arguments: as many as it wants, and no subcommand among them.
+    #[inline]
+    pub fn runs_with(&self, count: usize) -> bool {
+        (self.args_min..=self.args_max).contains(&count)
     }
 
     /// Whether a request of `count` arguments that was found to be this command lacks a subcommand
@@ -51,7 +63,7 @@ const INDEX: usize = 2048;
 /// A place in the index by name.
 #[derive(Clone, Copy, Default)]
 struct Slot {
-    /// Letters of the name.
+    /// The first eight letters of the name.
     word: u64,
     /// 0: empty; else the command's number + 1.
     place: u16,
@@ -61,21 +73,11 @@ struct Slot {
     whole: bool,
 }
 
-/// Eight letters of a name, in capitals: all of a name of up to eight, by overlapping loads, and a
-/// place in the index mixed from them and the length.
+/// The first letters of a name in capitals, and a place in the index mixed from them and the length.
 #[inline]
-fn mix(name: &[u8]) -> (u64, usize) {
-    let four =
-        |at: usize| name[at..].first_chunk::<4>().map_or(0, |bytes| u64::from(u32::from_le_bytes(*bytes)));
-    let word = match name.len() {
-        0 => 0,
-        length @ 1..=3 => {
-            u64::from(name[0]) | u64::from(name[length / 2]) << 8 | u64::from(name[length - 1]) << 16
-        }
-        length => four(0) | four((length - 4).min(4)) << 32,
-    };
+fn mix(word: u64, length: usize) -> (u64, usize) {
     let word = word & 0xDFDF_DFDF_DFDF_DFDF;
-    let mixed = (word ^ name.len() as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let mixed = (word ^ length as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (word, (mixed >> 53) as usize)
 }
 
@@ -100,6 +102,8 @@ impl Catalog {
                 let number = catalog.add(sub, name);
                 catalog.entries[usize::from(number)].parent = Some(parent as u16);
                 catalog.entries[parent].subcommands.push(number);
+                // It stands alone, or not at all.
+                catalog.entries[parent].args_max = usize::from(!catalog.entries[parent].is_container());
             }
         }
         catalog
@@ -111,15 +115,24 @@ impl Catalog {
             [keys] => keys.fixed().unwrap_or(0),
             _ => 0,
         };
+        let with_one_key = match command.run {
+            Run::Local(handler) if single_key != 0 => Some(handler),
+            _ => None,
+        };
         let has_keys = !command.keys.is_empty();
         let grows = command.keys.iter().any(|keys| keys.access.grows());
+        let args_min = usize::from(command.arity.unsigned_abs());
+        let args_max = if command.arity < 0 { usize::MAX } else { args_min };
         self.entries.push(Entry {
             command,
             number,
             full_name,
             single_key,
+            with_one_key,
             has_keys,
             grows,
+            args_min,
+            args_max,
             subcommands: Vec::new(),
             parent: None,
         });
@@ -128,7 +141,7 @@ impl Catalog {
 
     fn enter(&mut self, number: u16) {
         let name = self.entries[number as usize].command.name;
-        let (word, mut at) = mix(name.as_bytes());
+        let (word, mut at) = mix(first_word(name.as_bytes()), name.len());
         while self.index[at].place != 0 {
             let other = self.entries[self.index[at].place as usize - 1].command.name;
             assert!(other != name, "two commands named {name}");
@@ -140,17 +153,27 @@ impl Catalog {
     }
 
     /// The command of that name, in any case.
-    #[inline]
     pub fn find(&self, name: &[u8]) -> Option<&Entry> {
-        let (word, mut at) = mix(name);
+        self.search(first_word(name), name.len(), || name)
+    }
+
+    /// The command that these arguments begin with.
+    #[inline]
+    pub fn find_first(&self, args: Args<'_>) -> Option<&Entry> {
+        self.search(args.word(0), args.length(0), || args.get(0))
+    }
+
+    #[inline(always)]
+    fn search<'a>(&self, word: u64, length: usize, name: impl Fn() -> &'a [u8]) -> Option<&Entry> {
+        let (word, mut at) = mix(word, length);
         loop {
             let slot = &self.index[at % INDEX];
             if slot.place == 0 {
                 return None;
             }
-            if slot.word == word && slot.length as usize == name.len() {
+            if slot.word == word && slot.length as usize == length {
                 let entry = &self.entries[slot.place as usize - 1];
-                if slot.whole || entry.command.name.as_bytes().eq_ignore_ascii_case(name) {
+                if slot.whole || entry.command.name.as_bytes().eq_ignore_ascii_case(name()) {
                     return Some(entry);
                 }
             }

@@ -42,6 +42,23 @@ impl<'a> Args<'a> {
         }
     }
 
+    /// The first eight bytes of the argument at `index` as a number, the first lowest; zeros behind its end.
+    #[inline]
+    pub fn word(&self, index: usize) -> u64 {
+        let Some(span) = self.spans.get(index) else { return 0 };
+        // Input goes on behind an argument as a rule: one load, less what is not the argument's.
+        match self.bytes.get(span.start as usize..).and_then(|rest| rest.first_chunk()) {
+            Some(bytes) => u64::from_le_bytes(*bytes) & FIRST_BYTES[span.len.min(8) as usize],
+            None => first_word(self.get(index)),
+        }
+    }
+
+    /// Bytes of the argument at `index`; 0 where there is none.
+    #[inline]
+    pub fn length(&self, index: usize) -> usize {
+        self.spans.get(index).map_or(0, |span| span.len as usize)
+    }
+
     /// Whether the argument at `index` is that word, in any case.
     #[inline]
     pub fn is(&self, index: usize, word: &str) -> bool {
@@ -69,6 +86,22 @@ impl<'a> Args<'a> {
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
+}
+
+/// Masks for so many bytes of a word, from the lowest.
+const FIRST_BYTES: [u64; 9] = {
+    let mut masks = [u64::MAX; 9];
+    let mut bytes = 0;
+    while bytes < 8 {
+        masks[bytes] = (1 << (8 * bytes)) - 1;
+        bytes += 1;
+    }
+    masks
+};
+
+/// The first eight bytes as a number, the first lowest; zeros behind the end.
+pub(crate) fn first_word(bytes: &[u8]) -> u64 {
+    bytes.iter().take(8).rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
 
 /// Who asked.
@@ -169,8 +202,13 @@ impl Ctx<'_> {
     pub fn key<'k>(&self, bytes: &'k [u8]) -> Key<'k> {
         match self.hashed {
             Some(known) if std::ptr::eq(known.bytes, bytes) => Key { bytes, hash: known.hash },
-            _ => self.store.key(bytes),
+            _ => self.key_anew(bytes),
         }
+    }
+
+    #[inline(never)]
+    fn key_anew<'k>(&self, bytes: &'k [u8]) -> Key<'k> {
+        self.store.key(bytes)
     }
 
     /// Counts `changes` to the data set.

@@ -326,7 +326,7 @@ fn gate(args: Args<'_>, reply: &mut Reply<'_>) -> Option<&'static Entry> {
         };
         entry = sub;
     }
-    if !entry.command.takes(args.len()) || entry.lacks_subcommand(args.len()) {
+    if !entry.runs_with(args.len()) {
         crate::number::wrong_arity(&entry.full_name, reply);
         return None;
     }

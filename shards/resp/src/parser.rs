@@ -113,7 +113,7 @@ impl Parser {
         spans: &mut Vec<Span>,
         limits: &Limits,
     ) -> Result<Parsed, Fault> {
-        if self.done == 0 && bytes.get(*at) == Some(&b'*') {
+        if self.done == 0 {
             let kept = spans.len();
             if let Some(end) = whole_frame(bytes, *at, spans, limits) {
                 // Half of its count line may have been looked through when that was all there was.

@@ -44,6 +44,11 @@ const fn small_headers() -> [[u8; 8]; SMALL_HEADERS] {
     table
 }
 
+/// Longest text that `bulk` writes without a call.
+const SHORT_BYTES_MAX: usize = 32;
+/// Room for that, its header and its line's end.
+const SHORT_ROOM: usize = SHORT_BYTES_MAX + 8;
+
 /// Room left for a deferred header: enough for 99 elements without moving them.
 const DEFERRED_BYTES: usize = 5;
 
@@ -139,9 +144,39 @@ impl<'a> Reply<'a> {
     /// A string.
     #[inline]
     pub fn bulk(&mut self, bytes: &[u8]) {
+        let room = self.buf.capacity() - self.buf.len();
+        if (8..=SHORT_BYTES_MAX).contains(&bytes.len()) && room >= SHORT_ROOM {
+            self.short_bulk(bytes);
+        } else {
+            self.any_bulk(bytes);
+        }
+    }
+
+    #[inline(never)]
+    fn any_bulk(&mut self, bytes: &[u8]) {
         self.header(b'$', bytes.len() as i64);
         self.buf.extend_from_slice(bytes);
         self.buf.extend_from_slice(b"\r\n");
+    }
+
+    /// The usual value is short, and there is room: it is laid there as words that overlap, without a call.
+    #[inline(always)]
+    fn short_bulk(&mut self, bytes: &[u8]) {
+        let end = self.buf.len();
+        self.buf.extend_from_slice(&[0; SHORT_ROOM]);
+        let room = self.buf.last_chunk_mut::<SHORT_ROOM>().expect("it was just added");
+        let (len, header) = (bytes.len(), u64::from_le_bytes(HEADERS[bytes.len()]));
+        let text = (header >> 56 & 7) as usize;
+        room[..8].copy_from_slice(&(header | u64::from(b'$')).to_le_bytes());
+        if let (Some(first), Some(last)) = (bytes.first_chunk::<16>(), bytes.last_chunk::<16>()) {
+            room[text..text + 16].copy_from_slice(first);
+            room[text + len - 16..text + len].copy_from_slice(last);
+        } else if let (Some(first), Some(last)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
+            room[text..text + 8].copy_from_slice(first);
+            room[text + len - 8..text + len].copy_from_slice(last);
+        }
+        room[text + len..text + len + 2].copy_from_slice(b"\r\n");
+        self.buf.truncate(end + text + len + 2);
     }
 
     /// A string of ours.
@@ -151,7 +186,7 @@ impl<'a> Reply<'a> {
     }
 
     /// An integer as a string.
-    #[inline]
+    #[inline(never)]
     pub fn bulk_integer(&mut self, number: i64) {
         if (0..10).contains(&number) {
             self.buf.extend_from_slice(&[b'$', b'1', b'\r', b'\n', b'0' + number as u8, b'\r', b'\n']);

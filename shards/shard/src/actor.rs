@@ -129,6 +129,8 @@ pub struct Shard {
     pub(crate) jobs: Vec<Job>,
     /// Commands run in this tick, by catalog number, for timing.
     pub(crate) ran: Vec<(u16, u32)>,
+    /// The last of them and how often it ran in a row, not yet in `ran`.
+    pub(crate) ran_last: (u16, u32),
     pub(crate) ran_total: u64,
     pub(crate) cron: crate::turn::Cron,
     /// The room for small entries comes to its end.
@@ -186,6 +188,7 @@ impl Shard {
             kills: Vec::new(),
             jobs: Vec::new(),
             ran: Vec::new(),
+            ran_last: (0, 0),
             ran_total: 0,
             cron: crate::turn::Cron::default(),
             short_of_room: false,

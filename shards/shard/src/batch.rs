@@ -1,6 +1,7 @@
 //! Frames parsed ahead of execution: arguments as spans, commands looked up, keys hashed and their
 //! buckets fetched, so that the memory is there when they run.
 
+use commands::Args;
 use resp::Span;
 
 /// A frame that is no known command.
@@ -23,6 +24,14 @@ pub(crate) struct Frame {
     pub hash: u64,
 }
 
+impl Frame {
+    /// A frame with nothing known of it yet but its place.
+    #[inline]
+    pub(crate) fn new(first: u32, count: u32, start: u32) -> Frame {
+        Frame { number: UNKNOWN, owner: 0, first, count, start, hash: 0 }
+    }
+}
+
 /// Frames parsed ahead.
 #[derive(Default, Debug)]
 pub(crate) struct Batch {
@@ -38,6 +47,12 @@ impl Batch {
         if self.spans.capacity() > 64 * 1024 {
             self.spans = Vec::new();
         }
+    }
+
+    /// The arguments of a frame.
+    #[inline]
+    pub(crate) fn args_of<'a>(&'a self, bytes: &'a [u8], frame: &Frame) -> Args<'a> {
+        Args::new(bytes, self.spans_of(frame))
     }
 
     /// The spans of a frame.

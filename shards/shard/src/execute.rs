@@ -58,12 +58,29 @@ impl Shard {
     #[inline]
     pub(crate) fn count_reply(&mut self, number: u16, before: usize) {
         self.ran_total += 1;
-        match self.ran.iter_mut().find(|(other, _)| *other == number) {
-            Some((_, count)) => *count += 1,
-            None => self.ran.push((number, 1)),
+        if self.ran_last.0 == number {
+            self.ran_last.1 += 1;
+        } else {
+            self.count_other(number);
         }
         if self.reply.get(before) == Some(&b'-') {
             self.count_error(number, before);
+        }
+    }
+
+    /// Counts another command than the one before it.
+    fn count_other(&mut self, number: u16) {
+        self.gather_ran();
+        self.ran_last = (number, 1);
+    }
+
+    /// Adds the last run of equal commands to what has run before.
+    pub(crate) fn gather_ran(&mut self) {
+        let (number, times) = std::mem::take(&mut self.ran_last);
+        match self.ran.iter_mut().find(|(other, _)| *other == number) {
+            Some((_, count)) => *count += times,
+            None if times > 0 => self.ran.push((number, times)),
+            None => {}
         }
     }
 

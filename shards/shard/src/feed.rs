@@ -2,12 +2,12 @@
 //! order of its questions.
 
 use crate::actor::Shard;
-use crate::batch::{Batch, Frame, UNKNOWN};
+use crate::batch::{Batch, Frame};
 use crate::outbox::{Now, Outbox};
 use crate::parcel::{ConnId, Ticket};
 use crate::planted::Bug;
 use crate::session::{Hold, LOOKAHEAD_HELD, LOOKAHEAD_MAX, Session};
-use commands::Args;
+use commands::{Args, Entry};
 use resp::{Fault, Limits, Parsed, Reply};
 use spec::{owner_of, slot_of};
 
@@ -163,6 +163,7 @@ impl Shard {
             batch.clear();
             let stop = self.parse(session, bytes, &mut at, &mut batch);
             self.look_at_room(bytes.len());
+            self.prepare(session.state.db, bytes, &mut batch);
             if let Some(held_at) = self.run_batch(conn, session, bytes, &batch, out) {
                 session.parser.restart();
                 // Frames parsed in vain are parsed again: fewer at a time, unless all of them travelled.
@@ -211,8 +212,8 @@ impl Shard {
         at
     }
 
-    /// First pass: parses up to a batch of frames, looks their commands up, hashes single keys and
-    /// fetches their buckets.
+    /// First pass: parses up to a batch of frames.
+    #[inline(never)]
     fn parse(&mut self, session: &mut Session, bytes: &[u8], at: &mut usize, batch: &mut Batch) -> Stop {
         let limits = Limits {
             bulk_bytes_max: self.settings.live.proto_max_bulk_len as usize,
@@ -226,8 +227,8 @@ impl Shard {
             let first = batch.spans.len();
             match session.parser.next(bytes, at, &mut batch.spans, &limits) {
                 Ok(Parsed::Frame) => {
-                    let frame = self.look_up(session.state.db, bytes, batch, first, start);
-                    batch.frames.push(frame);
+                    let count = (batch.spans.len() - first) as u32;
+                    batch.frames.push(Frame::new(first as u32, count, start));
                 }
                 Ok(Parsed::Empty) => {}
                 Ok(Parsed::Inline) => return Stop::Inline(start),
@@ -241,22 +242,35 @@ impl Shard {
         Stop::Full
     }
 
-    #[inline]
-    fn look_up(&self, db: u16, bytes: &[u8], batch: &Batch, first: usize, start: u32) -> Frame {
-        let args = Args::new(bytes, &batch.spans[first..]);
-        let count = args.len() as u32;
-        let mut frame =
-            Frame { number: UNKNOWN, owner: self.index, first: first as u32, count, start, hash: 0 };
-        self.classify(db, args, &mut frame);
-        frame
+    /// Second pass: looks commands up, hashes single keys and fetches their buckets. A pass of its own, since
+    /// both loops then do with the registers there are.
+    #[inline(never)]
+    fn prepare(&self, db: u16, bytes: &[u8], batch: &mut Batch) {
+        let buckets = self.store.buckets(db as usize);
+        // One command after the other is the same as a rule: it is looked up once. A name longer than a word
+        // is not known by its word.
+        let (mut name, mut entry) = ((0, usize::MAX), None);
+        for frame in &mut batch.frames {
+            let spans = &batch.spans[frame.first as usize..][..frame.count as usize];
+            let args = Args::new(bytes, spans);
+            let (word, length) = (args.word(0), args.length(0));
+            if (word, length) != name {
+                name = (word, if length > size_of::<u64>() { usize::MAX } else { length });
+                entry = self.catalog.find_first(args);
+            }
+            frame.owner = self.index;
+            if let Some(entry) = entry {
+                self.classify(entry, args, frame);
+            }
+            if frame.hash != 0 && frame.owner == self.index {
+                buckets.prefetch(frame.hash);
+            }
+        }
     }
 
     /// Fills in number, owner and hash.
-    #[inline]
-    pub(crate) fn classify(&self, db: u16, args: Args<'_>, frame: &mut Frame) {
-        let Some(mut entry) = self.catalog.find(args.get(0)) else {
-            return;
-        };
+    #[inline(always)]
+    fn classify(&self, mut entry: &Entry, args: Args<'_>, frame: &mut Frame) {
         if !entry.subcommands.is_empty() && args.len() > 1 {
             match self.catalog.subcommand(entry, args.get(1)) {
                 Some(sub) => entry = sub,
@@ -274,13 +288,10 @@ impl Shard {
             if self.shards > 1 {
                 frame.owner = owner_of(slot_of(key), self.shards);
             }
-            if frame.owner == self.index {
-                self.store.prefetch(db as usize, frame.hash);
-            }
         }
     }
 
-    /// Second pass: runs the frames in order. `Some(Some(at))`: held before the frame at `at`;
+    /// Third pass: runs the frames in order. `Some(Some(at))`: held before the frame at `at`;
     /// `Some(None)`: held behind the last frame; `None`: all ran.
     #[expect(clippy::option_option, reason = "held or not, and where")]
     fn run_batch<O: Outbox>(
@@ -348,8 +359,8 @@ impl Shard {
     ) -> Option<Option<usize>> {
         let (bytes, spans) = session.parser.inline_args();
         let (bytes, mut batch) = (bytes.to_vec(), Batch { frames: Vec::new(), spans: spans.to_vec() });
-        let frame = self.look_up(session.state.db, &bytes, &batch, 0, 0);
-        batch.frames.push(frame);
+        batch.frames.push(Frame::new(0, batch.spans.len() as u32, 0));
+        self.prepare(session.state.db, &bytes, &mut batch);
         self.run_batch(conn, session, &bytes, &batch, out)
     }
 
@@ -390,7 +401,7 @@ impl Shard {
                 session.state.closing |= close;
             }
         }
-        let relaxed = session.waiting() < RELAXED_AWAY_MAX / 2;
+        let relaxed = session.waiting() < RELAXED_AWAY_MAX / 2 && !session.transacting;
         if session.hold == Hold::Answers && (session.waiting() == 0 || relaxed && self.is_relaxed()) {
             session.hold = Hold::None;
         }

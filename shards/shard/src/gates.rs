@@ -3,7 +3,7 @@
 use crate::actor::Shard;
 use crate::batch::UNKNOWN;
 use crate::session::Session;
-use commands::{Args, ReplyMode};
+use commands::{Args, Entry, ReplyMode};
 use resp::Reply;
 use spec::Flags;
 use spec::setting::Permit;
@@ -15,6 +15,8 @@ pub(crate) enum Passage {
     Free,
     /// It was answered with an error.
     Refused,
+    /// It has too few or too many arguments, and is still to be answered.
+    WrongArity,
     /// It has to wait: CLIENT PAUSE.
     Paused,
 }
@@ -23,17 +25,15 @@ pub(crate) enum Passage {
 const ECHO_BYTES_MAX: usize = 128;
 
 impl Shard {
-    /// Known, arity, authenticated, permitted, pause: in this order.
+    /// Arity, authenticated, permitted, pause: in this order. That it is known was seen before.
     #[inline]
-    pub(crate) fn pass(&mut self, session: &mut Session, number: u16, args: Args<'_>) -> Passage {
-        if number == UNKNOWN {
-            return self.refuse_unknown(session, args);
+    pub(crate) fn pass(&mut self, session: &mut Session, entry: &Entry, count: usize) -> Passage {
+        let number = entry.number;
+        if !entry.runs_with(count) {
+            return Passage::WrongArity;
         }
-        let command = self.catalog.entry(number).command;
-        if !command.takes(args.len()) || self.catalog.entry(number).lacks_subcommand(args.len()) {
-            return self.refuse_arity(session, number, args);
-        }
-        if !command.flags.has(Flags::NO_AUTH) && self.needs_auth(session) {
+        let command = entry.command;
+        if self.needs_auth(session) && !command.flags.has(Flags::NO_AUTH) {
             return self.refuse(session, number, "NOAUTH Authentication required.");
         }
         if command.flags.has(Flags::PROTECTED) && !self.permits_debug(session) {
@@ -79,7 +79,7 @@ impl Shard {
     }
 
     #[cold]
-    fn refuse_unknown(&mut self, session: &mut Session, args: Args<'_>) -> Passage {
+    pub(crate) fn refuse_unknown(&mut self, session: &mut Session, args: Args<'_>) {
         let mut rest = String::new();
         for argument in args.from(1) {
             if rest.len() >= ECHO_BYTES_MAX {
@@ -92,11 +92,11 @@ impl Shard {
         let name = args.get(0);
         let name = String::from_utf8_lossy(&name[..name.len().min(ECHO_BYTES_MAX)]);
         let text = format!("ERR unknown command '{name}', with args beginning with: {rest}");
-        self.refuse(session, UNKNOWN, &text)
+        self.refuse(session, UNKNOWN, &text);
     }
 
     #[cold]
-    fn refuse_arity(&mut self, session: &mut Session, number: u16, args: Args<'_>) -> Passage {
+    pub(crate) fn refuse_arity(&mut self, session: &mut Session, number: u16, args: Args<'_>) {
         let catalog = self.catalog;
         let entry = catalog.entry(number);
         let sub = args.get(1);
@@ -106,16 +106,14 @@ impl Shard {
         if args.len() > 1 && container.command.hidden_subcommands {
             let text =
                 format!("ERR unknown subcommand or wrong number of arguments for '{sub}'. Try {name} HELP.");
-            return self.refuse(session, number, &text);
+            self.refuse(session, number, &text);
+            return;
         }
         if args.len() > 1 && entry.lacks_subcommand(args.len()) {
-            return self.refuse(
-                session,
-                number,
-                &format!("ERR unknown subcommand '{sub}'. Try {name} HELP."),
-            );
+            self.refuse(session, number, &format!("ERR unknown subcommand '{sub}'. Try {name} HELP."));
+            return;
         }
         let text = format!("ERR wrong number of arguments for '{}' command", entry.full_name);
-        self.refuse(session, number, &text)
+        self.refuse(session, number, &text);
     }
 }

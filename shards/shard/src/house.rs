@@ -65,6 +65,7 @@ impl House for Shard {
     fn totals(&mut self) -> Snapshot {
         self.count_effects();
         self.refresh_gauges();
+        self.gather_ran();
         let mut sum = Snapshot::of(self.blocks.iter().map(|block| &**block));
         // What ran in this tick is counted when its time is known.
         sum.counters.commands.add(self.ran_total);

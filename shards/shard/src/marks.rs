@@ -5,6 +5,8 @@
 pub struct Marks {
     /// A command was divided over several shards.
     pub split: u64,
+    /// The same, while another of its client was away.
+    pub split_behind_split: u64,
     /// A plan made its second hop.
     pub plan: u64,
     /// A transaction found no room in a ring and was tried again in a later tick.
@@ -46,7 +48,7 @@ pub struct Marks {
 }
 
 /// How many there are.
-const MARKS: usize = 20;
+const MARKS: usize = 21;
 
 impl Marks {
     /// Adds another shard's.
@@ -59,6 +61,7 @@ impl Marks {
     fn each_mut(&mut self) -> [(&'static str, &mut u64); MARKS] {
         [
             ("split", &mut self.split),
+            ("split_behind_split", &mut self.split_behind_split),
             ("plan", &mut self.plan),
             ("reservation_refused", &mut self.reservation_refused),
             ("reservation_retried", &mut self.reservation_retried),

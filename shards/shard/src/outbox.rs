@@ -31,14 +31,22 @@ pub trait Outbox {
 pub struct Now {
     /// Unix time in microseconds.
     pub unix_us: i64,
+    /// Divided once a tick, not once a command.
+    unix_ms: i64,
     /// Monotonic time in nanoseconds.
     pub mono_ns: u64,
 }
 
 impl Now {
+    /// A time on both clocks: unix in microseconds, monotonic in nanoseconds.
+    #[inline]
+    pub fn new(unix_us: i64, mono_ns: u64) -> Now {
+        Now { unix_us, unix_ms: unix_us / 1000, mono_ns }
+    }
+
     /// Unix time in milliseconds.
     #[inline]
     pub fn ms(self) -> i64 {
-        self.unix_us / 1000
+        self.unix_ms
     }
 }

@@ -145,6 +145,20 @@ pub struct Part {
     pub orders: Vec<Order>,
 }
 
+impl Part {
+    /// Forgets all it carried, and keeps its memory.
+    pub(crate) fn clear(&mut self) {
+        (self.work, self.id, self.whole) = (0, 0, false);
+        self.bytes.clear();
+        self.spans.clear();
+        self.keys.clear();
+        self.reply.clear();
+        self.cuts.clear();
+        self.pieces.clear();
+        self.orders.clear();
+    }
+}
+
 /// What a transaction locks of a key: its hash, whatever the database. A key that is sealed in one is
 /// sealed in all, so that COPY and MOVE between databases need no second lock.
 #[inline]

@@ -2,7 +2,7 @@
 //! out to live on several shards.
 
 use crate::actor::Shard;
-use crate::batch::{Batch, Frame};
+use crate::batch::{Batch, Frame, UNKNOWN};
 use crate::feed::{Flow, RELAXED_AWAY_MAX};
 use crate::gates::Passage;
 use crate::outbox::Outbox;
@@ -12,12 +12,15 @@ use crate::session::{Hold, Session};
 use crate::txn::Want;
 use commands::{Args, Caller, Entry, Key, ReplyMode, Run, Spread};
 
+/// Commands over several shards that a session may have away: enough to share the price of a round.
+const TRANSACTIONS_AWAY_MAX: usize = 32;
+
 /// Where a command's keys are.
 pub(crate) enum Place {
     /// All on one shard.
     One(u16),
-    /// On several: every key.
-    Several(Vec<PartKey>),
+    /// On several.
+    Several,
 }
 
 impl Shard {
@@ -41,9 +44,22 @@ impl Shard {
         out: &mut O,
     ) -> Flow {
         let frame = &batch.frames[place];
-        let args = Args::new(bytes, batch.spans_of(frame));
-        match self.pass(session, frame.number, args) {
+        // Refusals make their arguments anew: then the usual path need not have them in memory.
+        if frame.number == UNKNOWN {
+            self.refuse_unknown(session, batch.args_of(bytes, frame));
+            self.behind_answers(session);
+            return Flow::Next;
+        }
+        // The catalog outlives the shard, so an entry does not borrow it.
+        let catalog = self.catalog;
+        let entry = catalog.entry(frame.number);
+        match self.pass(session, entry, frame.count as usize) {
             Passage::Free => {}
+            Passage::WrongArity => {
+                self.refuse_arity(session, frame.number, batch.args_of(bytes, frame));
+                self.behind_answers(session);
+                return Flow::Next;
+            }
             Passage::Refused => {
                 self.behind_answers(session);
                 return Flow::Next;
@@ -55,24 +71,24 @@ impl Shard {
                 return Flow::Held;
             }
         }
+        if session.transacting && !self.follows(session, entry) {
+            return Flow::Held;
+        }
         session.state.last_command = Some(frame.number);
-        // The catalog outlives the shard, so an entry does not borrow it.
-        let catalog = self.catalog;
-        let entry = catalog.entry(frame.number);
-        match entry.command.run {
-            Run::Local(handler) => {
-                if entry.single_key != 0 {
-                    let sealed = !self.remote.intents.is_clear() && self.is_sealed(entry, args, frame.hash);
-                    if frame.owner == self.index && !sealed {
-                        let key = Key { bytes: args.get(entry.single_key as usize), hash: frame.hash };
-                        self.run_local(session, frame.number, handler, args, Some(key));
-                        self.behind_answers(session);
-                        return Flow::Next;
-                    }
-                    return self.send_away(conn, session, bytes, batch, place, frame.owner, out);
-                }
-                self.run_many(conn, session, bytes, batch, place, out)
+        let args = batch.args_of(bytes, frame);
+        // By far the most: one key, which lives here.
+        if let Some(handler) = entry.with_one_key {
+            let sealed = !self.remote.intents.is_clear() && self.is_sealed(entry, args, frame.hash);
+            if frame.owner == self.index && !sealed {
+                let key = Key { bytes: args.get(entry.single_key as usize), hash: frame.hash };
+                self.run_local(session, frame.number, handler, args, Some(key));
+                self.behind_answers(session);
+                return Flow::Next;
             }
+            return self.send_away(conn, session, bytes, batch, place, frame.owner, out);
+        }
+        match entry.command.run {
+            Run::Local(_) | Run::Plan(_) => self.run_many(conn, session, bytes, batch, place, out),
             Run::Home(handler) => {
                 // Facts of the session must not overtake commands that are away.
                 if session.waiting() > 0 {
@@ -98,9 +114,33 @@ impl Shard {
                 }
                 self.start_everywhere(conn, session, frame.number, everywhere, args, out)
             }
-            Run::Plan(_) => self.run_many(conn, session, bytes, batch, place, out),
             Run::Container => unreachable!("the arity gate refuses containers"),
         }
+    }
+
+    /// Whether a command may run behind commands over several shards that are away: one that may turn out to
+    /// be of that kind itself. They take effect in the order of their ids, and are seen by nobody before all
+    /// earlier ones of this shard are done, so that they need not wait for each other's answers.
+    #[cold]
+    fn follows(&self, session: &mut Session, entry: &Entry) -> bool {
+        let alone = session.waiting() == 0;
+        if alone {
+            session.transacting = false;
+        } else if !entry.has_keys || entry.single_key != 0 {
+            session.hold = Hold::Answers;
+            return false;
+        }
+        true
+    }
+
+    /// Whether a command with `self.home.keys` may go out behind others of its client: while the rings have room
+    /// for many more. Where that is short, each client has one command in the line for it.
+    fn may_follow<O: Outbox>(&self, session: &Session, out: &mut O) -> bool {
+        let room = 2 * self.home.staged_len();
+        session.waiting() < TRANSACTIONS_AWAY_MAX
+            && self.home.keys.iter().map(|key| key.owner).filter(|owner| *owner != self.index).all(|owner| {
+                self.outgoing[owner as usize].is_empty() && out.room(owner) > room + self.home.kept(owner)
+            })
     }
 
     /// A command with any number of keys.
@@ -114,10 +154,14 @@ impl Shard {
         out: &mut O,
     ) -> Flow {
         let frame = &batch.frames[place];
-        let args = Args::new(bytes, batch.spans_of(frame));
+        let args = batch.args_of(bytes, frame);
         let catalog = self.catalog;
         let entry = catalog.entry(frame.number);
         match self.locate(entry, args) {
+            Place::One(_) if session.transacting => {
+                session.hold = Hold::Answers;
+                Flow::Held
+            }
             Place::One(owner) => {
                 let sealed =
                     !self.remote.intents.is_clear() && entry.has_keys && self.is_sealed(entry, args, 0);
@@ -128,19 +172,25 @@ impl Shard {
                 }
                 self.send_away(conn, session, bytes, batch, place, owner, out)
             }
-            Place::Several(keys) => {
+            Place::Several => {
                 // Commands for one of the keys that are away (`pipeline-order relaxed`) come first, and
                 // those behind it wait: one client's commands for one key never overtake each other.
-                if session.waiting() > 0 {
+                self.list_keys(entry, args);
+                if session.waiting() > 0 && !(session.transacting && self.may_follow(session, out)) {
                     session.hold = Hold::Answers;
                     return Flow::Held;
                 }
-                if !self.check_before_split(session, entry, args, &keys) {
+                let keys = std::mem::take(&mut self.home.keys);
+                let good = self.check_before_split(session, entry, args, &keys);
+                self.home.keys = keys;
+                if !good {
+                    self.behind_answers(session);
                     return Flow::Next;
                 }
                 self.marks.split += 1;
-                self.start_over_keys(conn, session, entry, args, keys, out);
-                session.hold = Hold::Answers;
+                self.marks.split_behind_split += u64::from(session.waiting() > 0);
+                self.start_over_keys(conn, session, entry, args, out);
+                session.transacting = true;
                 Flow::Away { more: 0 }
             }
         }
@@ -159,7 +209,7 @@ impl Shard {
             owner = Some(this);
         });
         match owner {
-            Some(_) if several => Place::Several(self.keys_of(entry, args)),
+            Some(_) if several => Place::Several,
             Some(owner) => Place::One(owner),
             // No key, or arguments that do not hold the keys they promise: the handler says so.
             None => Place::One(self.index),
@@ -181,8 +231,10 @@ impl Shard {
         }
     }
 
-    fn keys_of(&self, entry: &Entry, args: Args<'_>) -> Vec<PartKey> {
-        let mut found: Vec<PartKey> = Vec::new();
+    /// Lists the keys of a command that is to be divided.
+    fn list_keys(&mut self, entry: &Entry, args: Args<'_>) {
+        let mut found = std::mem::take(&mut self.home.keys);
+        found.clear();
         for keys in entry.command.keys {
             let write = keys.access.writes();
             let _ = keys.visit(
@@ -207,7 +259,7 @@ impl Shard {
                 found[place].until = found.get(place + 1).map_or(args.len() as u32, |next| next.span);
             }
         }
-        found
+        self.home.keys = found;
     }
 
     /// Whether a command with keys on this shard meets a seal.
@@ -268,6 +320,13 @@ impl Shard {
     /// Takes back what a command wrote, where the client wants no replies.
     #[inline]
     pub(crate) fn mute(&mut self, session: &mut Session, before: usize) {
+        if session.state.reply_mode != ReplyMode::On {
+            self.mute_by_mode(session, before);
+        }
+    }
+
+    #[cold]
+    fn mute_by_mode(&mut self, session: &mut Session, before: usize) {
         match session.state.reply_mode {
             ReplyMode::On => {}
             ReplyMode::Off => self.reply.truncate(before),
@@ -289,12 +348,10 @@ impl Shard {
         owner: u16,
     ) -> usize {
         let travels = |frame: &Frame| {
-            frame.number != crate::batch::UNKNOWN && frame.owner == owner && {
+            frame.number != UNKNOWN && frame.owner == owner && {
                 let entry = self.catalog.entry(frame.number);
-                let args = Args::new(bytes, batch.spans_of(frame));
-                entry.single_key != 0
-                    && matches!(entry.command.run, Run::Local(_))
-                    && entry.command.takes(args.len())
+                let args = batch.args_of(bytes, frame);
+                entry.with_one_key.is_some() && entry.runs_with(args.len())
             }
         };
         if session.state.reply_mode != ReplyMode::On || self.pause.is_some() {

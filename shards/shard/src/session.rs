@@ -51,6 +51,9 @@ pub(crate) struct Session {
     pub choked: bool,
     /// How many frames to parse ahead: few while it is held often.
     pub lookahead: usize,
+    /// All answers that are away are those of commands over several shards, which keep their order
+    /// themselves. Says nothing while none is away.
+    pub transacting: bool,
     answers: VecDeque<Answer>,
     next_sequence: u64,
 }
@@ -67,6 +70,7 @@ impl Session {
             throttled: false,
             choked: false,
             lookahead: LOOKAHEAD_MAX,
+            transacting: false,
             answers: VecDeque::new(),
             next_sequence: 0,
         }

@@ -193,6 +193,7 @@ impl Shard {
             return;
         }
         let share = nanoseconds / self.ran_total;
+        self.gather_ran();
         let block: &Block = &self.block;
         block.commands.add(self.ran_total);
         block.rooms.execute.record_many(share, self.ran_total);

@@ -162,7 +162,7 @@ fn read(store: &mut Store, count: u64) {
             break;
         }
         let keys: Vec<Key<'_>> = names.iter().map(|name| store.key(name)).collect();
-        keys.iter().for_each(|key| store.prefetch(0, key.hash));
+        keys.iter().for_each(|key| store.buckets(0).prefetch(key.hash));
         keys.iter().for_each(|key| store.prefetch_entry(0, key.hash));
         bytes +=
             keys.iter().map(|key| store.find(0, *key, NOW).map_or(0, |entry| entry.len())).sum::<usize>();

@@ -56,7 +56,7 @@ impl Hasher {
     }
 
     /// The hash of a key. The top bits lead to a bucket, the low byte is its tag there.
-    #[inline]
+    #[inline(always)]
     pub fn hash(&self, bytes: &[u8]) -> u64 {
         match &self.0 {
             Inner::Ahash(state) => {
@@ -64,7 +64,7 @@ impl Hasher {
                 hasher.write(bytes);
                 hasher.finish()
             }
-            Inner::Siphash(keyed) => keyed.hash(bytes),
+            Inner::Siphash(keyed) => siphash(keyed, bytes),
             #[cfg(test)]
             Inner::Chosen(function) => function(bytes),
         }
@@ -75,6 +75,12 @@ impl Hasher {
     pub(crate) fn chosen(function: fn(&[u8]) -> u64) -> Hasher {
         Hasher(Inner::Chosen(function))
     }
+}
+
+/// A call of its own, so that the default function needs no room for it.
+#[inline(never)]
+fn siphash(keyed: &SipHasher13, bytes: &[u8]) -> u64 {
+    keyed.hash(bytes)
 }
 
 /// A key together with its hash, so that it is hashed once however often it is used.

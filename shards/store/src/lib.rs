@@ -51,6 +51,7 @@ pub use hash::{HashFunction, Hasher, Key};
 pub use header::Kind;
 pub use store::{Expiry, Store};
 pub use strings::IncrementFault;
+pub use table::Buckets;
 pub use text::{Text, canonical_int};
 pub use travel::Detached;
 pub use types::hash::{BigHash, HashLimits, HashMut, HashRef};

@@ -67,6 +67,15 @@ pub(crate) struct Found {
     pub(crate) handle: Handle,
 }
 
+/// What a first look says: the first entry with a key's tag is it, or there is none. So most look-ups end.
+#[derive(Clone, Copy)]
+pub(crate) enum Probe {
+    Here(Found),
+    Nowhere,
+    /// One has to look further.
+    Unsure,
+}
+
 /// An entry that found all buckets full.
 #[derive(Clone, Copy, Debug)]
 struct Chained {
@@ -148,20 +157,27 @@ impl Segment {
     /// The entry of a key. `depth` is the segment's own.
     #[inline(always)]
     pub(crate) fn find(&self, key: Key<'_>, depth: u32, cells: &Cells) -> Option<Found> {
+        // What is rare is kept out of the way, so that the rest needs few registers and no stack.
+        match self.probe(key, depth, cells) {
+            Probe::Here(found) => Some(found),
+            Probe::Nowhere => None,
+            Probe::Unsure => self.find_slowly(key, depth, cells),
+        }
+    }
+
+    /// A first look for a key. `depth` is the segment's own.
+    #[inline(always)]
+    pub(crate) fn probe(&self, key: Key<'_>, depth: u32, cells: &Cells) -> Probe {
         debug_assert_eq!(depth, self.depth, "the directory knows the depth");
         let home = home(key.hash, depth);
         let bucket = &self.buckets[home];
-        // Most look-ups end here: the first entry with the tag is it, or there is none. What is rare
-        // is kept out of the way, so that the rest needs few registers and no stack.
-        if let Some(slot) = bucket.matches(key.hash as u8).next() {
-            let handle = bucket.handle(slot);
-            if cells.holds_short(handle, key.bytes) {
-                return Some(Found { place: Place::new(home, slot), handle });
+        match bucket.matches(key.hash as u8).next() {
+            Some(slot) if cells.holds_short(bucket.handle(slot), key.bytes) => {
+                Probe::Here(Found { place: Place::new(home, slot), handle: bucket.handle(slot) })
             }
-        } else if !bucket.overflows() {
-            return None;
+            None if !bucket.overflows() => Probe::Nowhere,
+            _ => Probe::Unsure,
         }
-        self.find_slowly(key, depth, cells)
     }
 
     #[inline(never)]

@@ -7,8 +7,8 @@ use crate::entry::{Entry, access_clock};
 use crate::expire::ExpireState;
 use crate::hash::{Hasher, Key};
 use crate::reclaim::Ruin;
-use crate::segment::Found;
-use crate::table::{Keys, Table};
+use crate::segment::{Found, Probe};
+use crate::table::{Buckets, Keys, Table};
 use crate::types::hash::due::DueHashes;
 use crate::usage::{Counters, TableStats, Usage};
 
@@ -80,13 +80,13 @@ impl Store {
         self.tables.len()
     }
 
-    /// Starts loading the bucket of a hash: for all commands of a batch before the first is run.
+    /// The buckets of a database, to load those of a batch of commands before the first is run.
     #[inline]
-    pub fn prefetch(&self, db: usize, hash: u64) {
-        self.tables[db].prefetch(hash);
+    pub fn buckets(&self, db: usize) -> Buckets<'_> {
+        self.tables[db].buckets()
     }
 
-    /// Starts loading the entry of a hash, some commands after [`Store::prefetch`] for the same.
+    /// Starts loading the entry of a hash, some commands after [`Buckets::prefetch`] for the same.
     #[inline]
     pub fn prefetch_entry(&self, db: usize, hash: u64) {
         let keys = Keys { cells: &self.cells, hasher: &self.hasher };
@@ -95,12 +95,38 @@ impl Store {
 
     /// The entry of a key, noted as used now. An expired one is removed, and is not found.
     pub fn find(&mut self, db: usize, key: Key<'_>, now: i64) -> Option<Entry<'_>> {
+        if self.now != now {
+            return self.find_slowly(db, key, now);
+        }
+        match self.probe(db, key) {
+            Probe::Here(found) => {
+                self.cells.touch(found.handle, self.clock);
+                Some(Entry::new(self.cells.view(found.handle)))
+            }
+            Probe::Nowhere => None,
+            Probe::Unsure => self.find_slowly(db, key, self.now),
+        }
+    }
+
+    /// A first look for a key, as of the last time given, that does not change anything.
+    #[inline(always)]
+    fn probe(&self, db: usize, key: Key<'_>) -> Probe {
+        let probe = self.tables[db].probe(key, &self.cells);
+        match probe {
+            Probe::Here(found) if self.cells.view(found.handle).is_expired(self.now) => Probe::Unsure,
+            _ => probe,
+        }
+    }
+
+    #[inline(never)]
+    fn find_slowly(&mut self, db: usize, key: Key<'_>, now: i64) -> Option<Entry<'_>> {
         let found = self.alive(db, key, now)?;
         self.cells.touch(found.handle, self.clock);
         Some(Entry::new(self.cells.view(found.handle)))
     }
 
     /// As [`Store::find`], but its access clock stays as it is.
+    #[inline(never)]
     pub fn find_untouched(&mut self, db: usize, key: Key<'_>, now: i64) -> Option<Entry<'_>> {
         let found = self.alive(db, key, now)?;
         Some(Entry::new(self.cells.view(found.handle)))

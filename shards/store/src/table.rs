@@ -6,7 +6,7 @@ use crate::arena::Handle;
 use crate::cells::Cells;
 use crate::directory::{DEPTH_MAX, Directory, Segments, sibling};
 use crate::hash::{Hasher, Key};
-use crate::segment::{CAPACITY, Found, HOME_BITS, Place, Segment};
+use crate::segment::{CAPACITY, Found, HOME_BITS, Place, Probe, Segment};
 
 /// Siblings are merged when both together would fill a segment to this part: far from where the
 /// merged one would split again.
@@ -49,6 +49,21 @@ pub(crate) struct Table {
     depths: Depths,
 }
 
+/// The buckets of a database, if it has any.
+#[derive(Clone, Copy)]
+pub struct Buckets<'a>(Option<&'a Directory>);
+
+impl Buckets<'_> {
+    /// Starts loading the bucket of a hash.
+    #[inline]
+    pub fn prefetch(self, hash: u64) {
+        if let Some(directory) = self.0 {
+            let (segment, depth) = directory.find(hash);
+            segment.prefetch(hash, depth);
+        }
+    }
+}
+
 struct Depths([u32; DEPTH_MAX as usize + 1]);
 
 impl Default for Depths {
@@ -78,11 +93,8 @@ impl Table {
     }
 
     #[inline]
-    pub(crate) fn prefetch(&self, hash: u64) {
-        if let Some(directory) = &self.directory {
-            let (segment, depth) = directory.find(hash);
-            segment.prefetch(hash, depth);
-        }
+    pub(crate) fn buckets(&self) -> Buckets<'_> {
+        Buckets(self.directory.as_ref())
     }
 
     #[inline]
@@ -98,6 +110,14 @@ impl Table {
     pub(crate) fn find(&self, key: Key<'_>, cells: &Cells) -> Option<Found> {
         let (segment, depth) = self.directory.as_ref()?.find(key.hash);
         segment.find(key, depth, cells)
+    }
+
+    /// A first look for a key.
+    #[inline(always)]
+    pub(crate) fn probe(&self, key: Key<'_>, cells: &Cells) -> Probe {
+        let Some(directory) = &self.directory else { return Probe::Nowhere };
+        let (segment, depth) = directory.find(key.hash);
+        segment.probe(key, depth, cells)
     }
 
     /// Finds where a handle is that the table surely has.

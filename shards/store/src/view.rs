@@ -36,6 +36,11 @@ impl<'a> View<'a> {
     }
 
     #[inline]
+    pub(crate) fn is_expired(self, now: i64) -> bool {
+        self.expiry().is_some_and(|expiry| expiry <= now)
+    }
+
+    #[inline]
     pub(crate) fn key(self) -> &'a [u8] {
         let header = self.header();
         if header.key_len() == KEY_LONG {

@@ -80,8 +80,15 @@ impl Campaign {
 }
 
 /// Marks that one shard alone cannot reach: nothing is divided, no ring is there, all ids are its own.
-const WITH_OTHERS: [&str; 6] =
-    ["split", "plan", "reservation_refused", "reservation_retried", "ring_full", "unsettled"];
+const WITH_OTHERS: [&str; 7] = [
+    "split",
+    "split_behind_split",
+    "plan",
+    "reservation_refused",
+    "reservation_retried",
+    "ring_full",
+    "unsettled",
+];
 
 impl Summary {
     /// Rare paths that should have been taken and were not.

@@ -91,7 +91,7 @@ impl World {
     }
 
     pub(crate) fn now(&self) -> Now {
-        Now { unix_us: self.clock_us, mono_ns: (self.clock_us - START_US) as u64 * 1_000 }
+        Now::new(self.clock_us, (self.clock_us - START_US) as u64 * 1_000)
     }
 
     /// The reach marks of all shards together.

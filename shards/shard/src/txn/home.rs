@@ -4,154 +4,33 @@
 use crate::actor::Shard;
 use crate::feed::Flow;
 use crate::outbox::Outbox;
-use crate::parcel::{ConnId, Hop, Parcel, Part, PartKey, Ticket};
-use crate::pause::PAUSED_WRITES;
+use crate::parcel::{ConnId, Hop, Parcel, Part, Ticket};
 use crate::planted::Bug;
 use crate::session::{Hold, Session};
-use commands::{After, Args, Caller, Catalog, Entry, Everywhere, Go, Lock, Order, Piece, Run, Spread};
-use mesh::Board;
-use resp::{Reply, Span};
-use std::collections::{BTreeSet, VecDeque};
-use std::sync::Arc;
-
-/// A command over several shards, at home.
-pub(super) struct Work {
-    ticket: Ticket,
-    number: u16,
-    caller: Caller,
-    id: u64,
-    bytes: Vec<u8>,
-    spans: Vec<Span>,
-    keys: Vec<PartKey>,
-    /// Parts not yet staged, or come home.
-    #[expect(clippy::vec_box, reason = "the box travels")]
-    pub(super) parts: Vec<Box<Part>>,
-    away: usize,
-    /// A plan's reply, while its second hop runs.
-    reply: Vec<u8>,
-    muted: bool,
-}
-
-/// All commands over several shards whose home is here.
-pub(crate) struct Home {
-    board: Arc<Board>,
-    pub(super) index: u16,
-    pub(super) works: Vec<(u32, Option<Box<Work>>)>,
-    free: Vec<u32>,
-    /// Waiting for room in the rings, in order.
-    pub(super) staged: VecDeque<u64>,
-    /// Commands that go on once the house has done a job.
-    after_jobs: Vec<(Ticket, u64)>,
-    /// Ids that are not done everywhere.
-    open: BTreeSet<u64>,
-    drew: bool,
-    refused: bool,
-    /// Parcels claimed for each shard in this tick.
-    pub(super) claims: Vec<usize>,
-    /// The first of the staged, for which room is kept in the rings; 0: for none.
-    pub(super) favoured: usize,
-    /// Room in each ring that is theirs alone.
-    pub(super) kept: Vec<usize>,
-}
-
-impl Home {
-    pub(crate) fn new(board: Arc<Board>, index: u16, shards: u16) -> Home {
-        Home {
-            board,
-            index,
-            works: Vec::new(),
-            free: Vec::new(),
-            staged: VecDeque::new(),
-            after_jobs: Vec::new(),
-            open: BTreeSet::new(),
-            drew: false,
-            refused: false,
-            claims: vec![0; shards as usize],
-            favoured: 0,
-            kept: vec![0; shards as usize],
-        }
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.works.len() == self.free.len()
-    }
-
-    /// Whether a command that may write is not done.
-    pub(crate) fn has_writes(&self, catalog: &Catalog) -> bool {
-        let mut live = self.works.iter().filter_map(|(_, work)| work.as_ref());
-        live.any(|work| catalog.entry(work.number).command.flags.any(PAUSED_WRITES))
-    }
-
-    pub(crate) fn has_staged(&self) -> bool {
-        !self.staged.is_empty()
-    }
-
-    pub(crate) fn board(&self) -> &Arc<Board> {
-        &self.board
-    }
-
-    fn insert(&mut self, work: Work) -> u64 {
-        let slot = self.free.pop().unwrap_or_else(|| {
-            self.works.push((0, None));
-            self.works.len() as u32 - 1
-        });
-        let entry = &mut self.works[slot as usize];
-        entry.1 = Some(Box::new(work));
-        u64::from(entry.0) << 32 | u64::from(slot)
-    }
-
-    fn find(&mut self, name: u64) -> &mut Work {
-        let entry = &mut self.works[(name & 0xFFFF_FFFF) as usize];
-        assert!(u64::from(entry.0) == name >> 32, "a part outlived its command");
-        entry.1.as_mut().expect("a part belongs to a live command")
-    }
-
-    fn remove(&mut self, name: u64) -> Box<Work> {
-        let slot = (name & 0xFFFF_FFFF) as usize;
-        let work = self.works[slot].1.take().expect("it is ended once");
-        self.works[slot].0 = self.works[slot].0.wrapping_add(1);
-        self.free.push(slot as u32);
-        if work.id != 0 {
-            self.open.remove(&work.id);
-            self.tell_open();
-        }
-        work
-    }
-
-    fn tell_open(&self) {
-        self.board.set_open(usize::from(self.index), self.open.first().copied().unwrap_or(u64::MAX));
-    }
-}
+use crate::txn::works::{KEPT_BYTES_MAX, Work, push_argument};
+use commands::{After, Args, Entry, Everywhere, Go, Lock, Order, Piece, Run, Spread};
+use resp::Reply;
 
 impl Shard {
-    /// Begins a command whose keys live on several shards.
+    /// Begins a command whose keys, those in `self.home.keys`, live on several shards.
     pub(crate) fn start_over_keys<O: Outbox>(
         &mut self,
         conn: ConnId,
         session: &mut Session,
         entry: &Entry,
         args: Args<'_>,
-        keys: Vec<PartKey>,
         out: &mut O,
     ) {
         let hop = if matches!(entry.command.run, Run::Plan(_)) { Hop::Gather } else { Hop::Spread };
         let muted = self.is_muted(session);
         let ticket = self.ticket_only(conn, session, out);
-        let work = Work {
-            ticket,
-            number: entry.number,
-            caller: self.caller(session),
-            id: 0,
-            bytes: args.bytes().to_vec(),
-            spans: args.spans().to_vec(),
-            parts: self.parts_of(entry.number, self.caller(session), args, &keys, hop),
-            keys,
-            away: 0,
-            reply: Vec::new(),
-            muted,
-        };
+        let mut work = self.home.work(ticket, entry.number, self.caller(session), muted);
+        if hop == Hop::Gather {
+            work.bytes.extend_from_slice(args.bytes());
+            work.spans.extend_from_slice(args.spans());
+        }
+        self.home.divide(&mut work, args, hop);
         let name = self.home.insert(work);
-        self.home.find(name).parts.iter_mut().for_each(|part| part.work = name);
         self.home.staged.push_back(name);
     }
 
@@ -176,45 +55,6 @@ impl Shard {
             self.hand_out(conn, session, out);
         }
         Ticket { conn, sequence: session.expect() }
-    }
-
-    /// One part for each shard that owns keys. `Spread` parts get the name and their share of the
-    /// arguments; others get all of them.
-    #[expect(clippy::vec_box, reason = "the box travels")]
-    fn parts_of(
-        &self,
-        number: u16,
-        caller: Caller,
-        args: Args<'_>,
-        keys: &[PartKey],
-        hop: Hop,
-    ) -> Vec<Box<Part>> {
-        let mut parts: Vec<Box<Part>> = Vec::new();
-        for key in keys {
-            let place = parts.iter().position(|part| part.shard == key.owner).unwrap_or_else(|| {
-                let mut part = empty_part(self.index, key.owner, number, caller, hop);
-                if hop == Hop::Spread {
-                    push_argument(&mut part, args.get(0));
-                } else {
-                    for index in 0..args.len() {
-                        push_argument(&mut part, args.get(index));
-                    }
-                }
-                parts.push(Box::new(part));
-                parts.len() - 1
-            });
-            let part = &mut parts[place];
-            let mut own = *key;
-            if hop == Hop::Spread {
-                own.span = part.spans.len() as u32;
-                for index in key.span..key.until {
-                    push_argument(part, args.get(index as usize));
-                }
-                own.until = part.spans.len() as u32;
-            }
-            part.keys.push(own);
-        }
-        parts
     }
 
     /// Begins a command with a part on every shard.
@@ -242,30 +82,19 @@ impl Shard {
         let caller = self.caller(session);
         let muted = self.is_muted(session);
         let ticket = self.ticket_only(conn, session, out);
-        let mut parts = Vec::with_capacity(self.shards as usize);
+        let mut work = self.home.work(ticket, number, caller, muted);
+        work.bytes.extend_from_slice(args.bytes());
+        work.spans.extend_from_slice(args.spans());
         let only_home = everywhere.lock == Lock::Keyspace && self.planted(Bug::FlushAtHome);
         for shard in (0..self.shards).filter(|shard| !only_home || *shard == self.index) {
-            let mut part = empty_part(self.index, shard, number, caller, Hop::Everywhere);
+            let mut part = self.home.part(shard, number, caller, Hop::Everywhere);
             part.whole = everywhere.lock == Lock::Keyspace;
             for index in 0..args.len() {
                 push_argument(&mut part, args.get(index));
             }
-            parts.push(Box::new(part));
+            work.parts.push(part);
         }
-        let name = self.home.insert(Work {
-            ticket,
-            number,
-            caller,
-            id: 0,
-            bytes: args.bytes().to_vec(),
-            spans: args.spans().to_vec(),
-            keys: Vec::new(),
-            parts,
-            away: 0,
-            reply: Vec::new(),
-            muted,
-        });
-        self.home.find(name).parts.iter_mut().for_each(|part| part.work = name);
+        let name = self.home.insert(work);
         match first {
             None => self.begin_everywhere(name, out),
             Some(job) => {
@@ -314,7 +143,7 @@ impl Shard {
                 let work = self.home.remove(name);
                 let mut bytes = Vec::new();
                 Reply::new(&mut bytes, work.caller.version).error(text);
-                self.finish(&work, &bytes, out);
+                self.finish(work, &bytes, out);
             }
         }
         true
@@ -368,29 +197,31 @@ impl Shard {
         }
         let first = self.home.board.draw(usize::from(self.index), count as u64);
         self.home.drew = true;
-        let names: Vec<u64> = self.home.staged.drain(..count).collect();
-        for (offset, name) in names.iter().enumerate() {
-            self.home.open.insert(first + offset as u64);
-            self.home.find(*name).id = first + offset as u64;
+        for place in 0..count {
+            let (id, name) = (first + place as u64, self.home.staged[place]);
+            self.home.open.push_back(id);
+            self.home.find(name).id = id;
         }
         // Before anybody can see the parts: what is started stays sealed until we say otherwise.
         if !self.planted(Bug::OpenTooLate) {
             self.home.tell_open();
         }
-        for name in names {
+        for _ in 0..count {
+            let name = self.home.staged.pop_front().expect("it was counted");
             let work = self.home.find(name);
-            let (id, parts) = (work.id, std::mem::take(&mut work.parts));
+            let (id, mut parts) = (work.id, std::mem::take(&mut work.parts));
             work.away = parts.len();
-            for mut part in parts {
+            for mut part in parts.drain(..) {
                 part.id = id;
                 if part.shard == self.index {
-                    self.remote.queue.insert(id, part);
+                    self.remote.queue.insert(part);
                 } else {
                     self.block.parcels_sent.add(1);
                     let fits = out.send(part.shard, Parcel::Part(part));
                     assert!(fits.is_ok(), "room was claimed");
                 }
             }
+            self.home.find(name).parts = parts;
         }
     }
 
@@ -421,15 +252,18 @@ impl Shard {
             Hop::Gather => self.decide(name, out),
             Hop::Apply => {
                 self.block.transactions_multi_hop.add(1);
-                let work = self.home.remove(name);
-                self.finish(&work, &work.reply, out);
+                let mut work = self.home.remove(name);
+                let reply = std::mem::take(&mut work.reply);
+                self.finish(work, &reply, out);
             }
         }
     }
 
-    fn finish<O: Outbox>(&mut self, work: &Work, reply: &[u8], out: &mut O) {
-        self.count_away(work.number, reply);
-        self.answer(work.ticket, if work.muted { &[] } else { reply }, false, out);
+    fn finish<O: Outbox>(&mut self, work: Box<Work>, reply: &[u8], out: &mut O) {
+        let (number, ticket, muted) = (work.number, work.ticket, work.muted);
+        self.home.put_away(work);
+        self.count_away(number, reply);
+        self.answer(ticket, if muted { &[] } else { reply }, false, out);
     }
 
     fn count_away(&mut self, number: u16, reply: &[u8]) {
@@ -442,20 +276,24 @@ impl Shard {
 
     fn end_spread<O: Outbox>(&mut self, name: u64, out: &mut O) {
         self.block.transactions_single_hop.add(1);
-        let work = self.home.remove(name);
+        let mut work = self.home.remove(name);
         let spread = self.catalog.entry(work.number).command.spread;
-        let mut bytes = Vec::new();
-        if let Some(bad) = work.parts.iter().find(|part| part.reply.first() == Some(&b'-')) {
-            self.finish(&work, &bad.reply, out);
-            return;
+        if let Some(bad) = work.parts.iter_mut().find(|part| part.reply.first() == Some(&b'-')) {
+            let reply = std::mem::take(&mut bad.reply);
+            return self.finish(work, &reply, out);
         }
+        let mut bytes = std::mem::take(&mut self.home.folded);
         let mut reply = Reply::new(&mut bytes, work.caller.version);
         match spread {
             Spread::InKeyOrder => in_key_order(&work, !self.planted(Bug::PartOrder), &mut reply),
             Spread::Sum => reply.integer(work.parts.iter().map(|part| integer_of(&part.reply)).sum()),
             Spread::AllOk | Spread::None => reply.ok(),
         }
-        self.finish(&work, &bytes, out);
+        self.finish(work, &bytes, out);
+        if bytes.capacity() <= KEPT_BYTES_MAX {
+            bytes.clear();
+            self.home.folded = bytes;
+        }
     }
 
     fn end_everywhere<O: Outbox>(&mut self, name: u64, out: &mut O) {
@@ -476,8 +314,10 @@ impl Shard {
         debug_assert!(matches!(after, After::Done | After::Close), "a fold has no second wait");
         self.after(work.ticket.conn, &mut session, After::Done, self.reply.len(), out);
         self.sessions.put(work.ticket.conn, session);
-        self.count_away(work.number, &bytes);
-        self.answer(work.ticket, if work.muted { &[] } else { &bytes }, matches!(after, After::Close), out);
+        let (number, ticket, muted) = (work.number, work.ticket, work.muted);
+        self.home.put_away(work);
+        self.count_away(number, &bytes);
+        self.answer(ticket, if muted { &[] } else { &bytes }, matches!(after, After::Close), out);
     }
 
     /// A plan has seen all its keys.
@@ -487,7 +327,7 @@ impl Shard {
             self.check_facts(db)
         };
         let work = self.home.find(name);
-        let mut pieces: Vec<Piece> = work.keys.iter().map(|_| Piece::Nothing).collect();
+        let mut pieces: Vec<Piece> = (0..work.keys).map(|_| Piece::Nothing).collect();
         for part in &mut work.parts {
             for (key, piece) in part.keys.iter().zip(part.pieces.drain(..)) {
                 pieces[key.ordinal as usize] = piece;
@@ -503,7 +343,7 @@ impl Shard {
             None => {
                 self.block.transactions_single_hop.add(1);
                 let work = self.home.remove(name);
-                self.finish(&work, &bytes, out);
+                self.finish(work, &bytes, out);
             }
             Some(orders) => {
                 self.marks.plan += 1;
@@ -516,7 +356,7 @@ impl Shard {
     fn apply<O: Outbox>(&mut self, name: u64, orders: Vec<Order>, out: &mut O) {
         let work = self.home.find(name);
         let mut orders: Vec<Option<Order>> = orders.into_iter().map(Some).collect();
-        orders.resize_with(work.keys.len(), || None);
+        orders.resize_with(work.keys, || None);
         let parts = std::mem::take(&mut work.parts);
         work.away = parts.len();
         for mut part in parts {
@@ -535,34 +375,9 @@ impl Shard {
     }
 }
 
-fn empty_part(home: u16, shard: u16, number: u16, caller: Caller, hop: Hop) -> Part {
-    Part {
-        home,
-        shard,
-        work: 0,
-        id: 0,
-        hop,
-        number,
-        caller,
-        bytes: Vec::new(),
-        spans: Vec::new(),
-        keys: Vec::new(),
-        whole: false,
-        reply: Vec::new(),
-        cuts: Vec::new(),
-        pieces: Vec::new(),
-        orders: Vec::new(),
-    }
-}
-
-fn push_argument(part: &mut Part, argument: &[u8]) {
-    part.spans.push(Span { start: part.bytes.len() as u32, len: argument.len() as u32 });
-    part.bytes.extend_from_slice(argument);
-}
-
 /// The elements of all parts as one array, in the order of the keys.
 fn in_key_order(work: &Work, sorted: bool, reply: &mut Reply<'_>) {
-    let mut places: Vec<(&[u8], u32)> = Vec::with_capacity(work.keys.len());
+    let mut places: Vec<(&[u8], u32)> = Vec::with_capacity(work.keys);
     for part in &work.parts {
         let mut start = 0;
         for (key, end) in part.keys.iter().zip(&part.cuts) {

@@ -2,7 +2,8 @@
 //! keys in that order: nothing can wait in a circle. What has started seals its keys until it is done
 //! on every shard, so that nobody sees a half of it. Nothing here knows commands or bytes.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// A lock's hash is random already: no second hashing.
@@ -30,15 +31,39 @@ pub(crate) struct Want {
     pub write: bool,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Waiter {
     id: u64,
     write: bool,
     granted: bool,
 }
 
+/// A key that transactions want. Where nobody waits, as is usual, it takes no memory but its place.
+#[derive(Debug)]
+struct Lock {
+    /// The transaction with the lowest id, and those behind it.
+    first: Waiter,
+    more: VecDeque<Waiter>,
+    /// How it is sealed by what has started.
+    readers: u32,
+    writer: bool,
+}
+
+impl Lock {
+    /// Takes a transaction's place away. Whether others are left.
+    fn leave(&mut self, id: u64) -> bool {
+        if self.first.id != id {
+            self.more.retain(|waiter| waiter.id != id);
+            return true;
+        }
+        let next = self.more.pop_front();
+        next.map(|waiter| self.first = waiter).is_some()
+    }
+}
+
 #[derive(Debug)]
 struct Active {
+    id: u64,
     home: u16,
     whole: bool,
     wants: Vec<Want>,
@@ -47,22 +72,21 @@ struct Active {
     started: bool,
 }
 
-/// How a key is sealed by what has started.
-#[derive(Default, Debug)]
-struct Seal {
-    readers: u32,
-    writer: bool,
-}
+/// Lists of wants kept for reuse.
+const SPARE_WANTS_MAX: usize = 256;
+/// A longer list is not kept.
+const WANTS_KEPT_MAX: usize = 64;
 
 /// All locks of a shard.
 #[derive(Default, Debug)]
 pub(crate) struct Intents {
-    active: BTreeMap<u64, Active>,
-    queues: ByLock<VecDeque<Waiter>>,
-    seals: ByLock<Seal>,
+    /// In the order of ids, in which they enter.
+    active: VecDeque<Active>,
+    locks: ByLock<Lock>,
     /// Behind (or itself) a transaction that locks the whole keyspace.
     behind: VecDeque<(u64, u16, Vec<Want>, bool)>,
     whole: bool,
+    spare_wants: Vec<Vec<Want>>,
 }
 
 impl Intents {
@@ -75,149 +99,146 @@ impl Intents {
     /// Whether a command that wants this key must wait.
     pub(crate) fn sealed(&self, want: Want) -> bool {
         self.whole
-            || self.seals.get(&want.lock).is_some_and(|seal| seal.writer || want.write && seal.readers > 0)
+            || self.locks.get(&want.lock).is_some_and(|lock| lock.writer || want.write && lock.readers > 0)
     }
 
     /// Whether anything is sealed.
     #[cfg(test)]
     pub(crate) fn any_sealed(&self) -> bool {
-        self.whole || !self.seals.is_empty()
+        self.whole || self.locks.values().any(|lock| lock.writer || lock.readers > 0)
     }
 
-    /// A transaction enters, in the order of ids. `wants` may repeat keys. Those that may start now are
-    /// pushed on `start`, in order.
+    /// A transaction enters, in the order of ids. `wants` may repeat keys. Whether it may start now.
     pub(crate) fn enter(
         &mut self,
         id: u64,
         home: u16,
-        mut wants: Vec<Want>,
+        wanted: impl Iterator<Item = Want>,
         whole: bool,
-        start: &mut Vec<u64>,
-    ) {
+    ) -> bool {
+        let mut wants = self.spare_wants.pop().unwrap_or_default();
+        wants.extend(wanted);
         wants.sort_unstable_by_key(|want| (want.lock, !want.write));
         wants.dedup_by_key(|want| want.lock);
         if self.must_queue(whole) {
             self.behind.push_back((id, home, wants, whole));
-        } else {
-            self.admit(id, home, wants, whole, start);
+            return false;
         }
+        self.admit(id, home, wants, whole)
     }
 
     fn must_queue(&self, whole: bool) -> bool {
         self.whole || !self.behind.is_empty() || (whole && !self.active.is_empty())
     }
 
-    fn admit(&mut self, id: u64, home: u16, wants: Vec<Want>, whole: bool, start: &mut Vec<u64>) {
+    fn admit(&mut self, id: u64, home: u16, wants: Vec<Want>, whole: bool) -> bool {
         let mut blocked = 0;
-        for want in &wants {
-            let queue = self.queues.entry(want.lock).or_default();
-            let granted =
-                if want.write { queue.is_empty() } else { queue.iter().all(|waiter| !waiter.write) };
-            blocked += usize::from(!granted);
-            queue.push_back(Waiter { id, write: want.write, granted });
+        for Want { lock, write } in wants.iter().copied() {
+            match self.locks.entry(lock) {
+                Entry::Vacant(entry) => {
+                    let first = Waiter { id, write, granted: true };
+                    entry.insert(Lock { first, more: VecDeque::new(), readers: 0, writer: false });
+                }
+                Entry::Occupied(mut entry) => {
+                    let lock = entry.get_mut();
+                    let writes = lock.first.write || lock.more.iter().any(|waiter| waiter.write);
+                    let granted = !write && !writes;
+                    blocked += usize::from(!granted);
+                    lock.more.push_back(Waiter { id, write, granted });
+                }
+            }
         }
         self.whole |= whole;
-        self.active.insert(id, Active { home, whole, wants, blocked, started: false });
+        self.active.push_back(Active { id, home, whole, wants, blocked, started: false });
         if blocked == 0 {
-            self.begin(id);
-            start.push(id);
+            self.begin(self.active.len() - 1);
         }
+        blocked == 0
     }
 
-    fn begin(&mut self, id: u64) {
-        let active = self.active.get_mut(&id).expect("it was admitted");
+    /// Seals the keys of the transaction at that place.
+    fn begin(&mut self, place: usize) {
+        let active = &mut self.active[place];
         active.started = true;
         for want in &active.wants {
-            let seal = self.seals.entry(want.lock).or_default();
+            let lock = self.locks.get_mut(&want.lock).expect("it waits there");
             if want.write {
-                seal.writer = true;
+                lock.writer = true;
             } else {
-                seal.readers += 1;
+                lock.readers += 1;
             }
         }
     }
 
     /// Ends the started transactions for which `complete(home, id)` says so. Returns whether any ended;
     /// then let waiting commands run before `grant`.
-    pub(crate) fn release(&mut self, complete: impl Fn(u16, u64) -> bool, ended: &mut Vec<u64>) -> bool {
-        ended.clear();
-        ended.extend(
-            self.active
-                .iter()
-                .filter(|(id, active)| active.started && complete(active.home, **id))
-                .map(|(id, _)| *id),
-        );
-        for id in ended.iter() {
-            let active = self.active.remove(id).expect("it was just seen");
-            for want in &active.wants {
-                self.unseal(*want);
+    pub(crate) fn release(&mut self, complete: impl Fn(u16, u64) -> bool) -> bool {
+        let before = self.active.len();
+        let mut place = 0;
+        while let Some(active) = self.active.get(place) {
+            if !active.started || !complete(active.home, active.id) {
+                place += 1;
+                continue;
             }
-            if active.whole {
-                self.whole = false;
+            let mut ended = self.active.remove(place).expect("it was just seen");
+            self.whole &= !ended.whole;
+            for want in ended.wants.drain(..) {
+                self.unlock(ended.id, want);
             }
-            for want in &active.wants {
-                if let Some(queue) = self.queues.get_mut(&want.lock) {
-                    queue.retain(|waiter| waiter.id != *id);
-                }
-            }
-            // Kept for `grant`, which walks the queues of what has ended.
-            self.freed(active.wants);
-        }
-        !ended.is_empty()
-    }
-
-    fn unseal(&mut self, want: Want) {
-        if let Some(seal) = self.seals.get_mut(&want.lock) {
-            if want.write {
-                seal.writer = false;
-            } else {
-                seal.readers -= 1;
-            }
-            if !seal.writer && seal.readers == 0 {
-                self.seals.remove(&want.lock);
+            if self.spare_wants.len() < SPARE_WANTS_MAX && ended.wants.capacity() <= WANTS_KEPT_MAX {
+                self.spare_wants.push(ended.wants);
             }
         }
+        self.active.len() < before
     }
 
-    fn freed(&mut self, wants: Vec<Want>) {
-        for want in wants {
-            let Some(queue) = self.queues.get_mut(&want.lock) else { continue };
-            let mut shared = true;
-            for (place, waiter) in queue.iter_mut().enumerate() {
-                let may = if waiter.write { place == 0 } else { shared };
-                shared &= !waiter.write;
-                if !may {
-                    break;
-                }
-                if !waiter.granted {
-                    waiter.granted = true;
-                    self.active.get_mut(&waiter.id).expect("a waiter is active").blocked -= 1;
-                }
+    /// A transaction that has ended leaves a key, which is granted to those behind it.
+    fn unlock(&mut self, id: u64, want: Want) {
+        let Entry::Occupied(mut entry) = self.locks.entry(want.lock) else {
+            unreachable!("a lock is there while somebody has it");
+        };
+        let lock = entry.get_mut();
+        if want.write {
+            lock.writer = false;
+        } else {
+            lock.readers -= 1;
+        }
+        if !lock.leave(id) {
+            entry.remove();
+            return;
+        }
+        let mut shared = true;
+        for (place, waiter) in std::iter::once(&mut lock.first).chain(&mut lock.more).enumerate() {
+            let may = if waiter.write { place == 0 } else { shared };
+            shared &= !waiter.write;
+            if !may {
+                break;
             }
-            if queue.is_empty() {
-                self.queues.remove(&want.lock);
+            if !waiter.granted {
+                waiter.granted = true;
+                let place = self.active.binary_search_by_key(&waiter.id, |active| active.id);
+                self.active[place.expect("a waiter is active")].blocked -= 1;
             }
         }
     }
 
     /// Starts what may start after a `release`: ids are pushed on `start`, in order.
     pub(crate) fn grant(&mut self, start: &mut Vec<u64>) {
-        let ready: Vec<u64> = self
-            .active
-            .iter()
-            .filter(|(_, active)| !active.started && active.blocked == 0)
-            .map(|(id, _)| *id)
-            .collect();
-        for id in ready {
-            self.begin(id);
-            start.push(id);
+        for place in 0..self.active.len() {
+            let active = &self.active[place];
+            if !active.started && active.blocked == 0 {
+                start.push(active.id);
+                self.begin(place);
+            }
         }
         while let Some((_, _, _, whole)) = self.behind.front() {
             if self.whole || (*whole && !self.active.is_empty()) {
                 break;
             }
             let (id, home, wants, whole) = self.behind.pop_front().expect("it was just seen");
-            self.admit(id, home, wants, whole, start);
+            if self.admit(id, home, wants, whole) {
+                start.push(id);
+            }
         }
     }
 
@@ -249,10 +270,12 @@ mod tests {
             Rig { intents: Intents::default(), started: Vec::new() }
         }
         fn enter(&mut self, id: u64, wants: &[Want], whole: bool) {
-            self.intents.enter(id, 0, wants.to_vec(), whole, &mut self.started);
+            if self.intents.enter(id, 0, wants.iter().copied(), whole) {
+                self.started.push(id);
+            }
         }
         fn end(&mut self, id: u64) {
-            assert!(self.intents.release(|_, other| other == id, &mut Vec::new()));
+            assert!(self.intents.release(|_, other| other == id));
             self.intents.grant(&mut self.started);
         }
     }
@@ -270,7 +293,7 @@ mod tests {
         rig.end(2);
         assert_eq!(rig.started, [1, 2, 3]);
         rig.end(3);
-        assert!(rig.intents.is_clear() && rig.intents.queues.is_empty() && rig.intents.seals.is_empty());
+        assert!(rig.intents.is_clear() && rig.intents.locks.is_empty());
     }
 
     #[test]

@@ -10,7 +10,8 @@ mod home;
 mod intents;
 mod remote;
 mod room;
+mod works;
 
-pub(crate) use home::Home;
 pub(crate) use intents::Want;
 pub(crate) use remote::Remote;
+pub(crate) use works::Home;

@@ -7,18 +7,36 @@ use crate::parcel::{Hop, Parcel, Part, lock_of};
 use crate::planted::Bug;
 use crate::txn::intents::{Intents, Want};
 use commands::{Args, Call, Order, Run, Spread};
-use std::collections::{BTreeMap, HashMap};
+use resp::Span;
+use std::collections::{HashMap, VecDeque};
 
 /// Parts on this shard.
 #[derive(Default)]
 pub(crate) struct Remote {
     pub intents: Intents,
     /// Arrived, their order perhaps not settled yet.
-    pub queue: BTreeMap<u64, Box<Part>>,
+    pub queue: PartQueue,
     /// Entered, not yet started.
     waiting: HashMap<u64, Box<Part>>,
     start: Vec<u64>,
-    ended: Vec<u64>,
+    /// The arguments of one key, reused.
+    spans: Vec<Span>,
+}
+
+/// Parts in the order of their ids.
+#[derive(Default)]
+pub(crate) struct PartQueue(VecDeque<Box<Part>>);
+
+impl PartQueue {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Adds a part. Each home sends its own in order, so that its place is near the end.
+    pub(crate) fn insert(&mut self, part: Box<Part>) {
+        let behind = self.0.iter().rev().take_while(|other| other.id > part.id).count();
+        self.0.insert(self.0.len() - behind, part);
+    }
 }
 
 impl Remote {
@@ -50,7 +68,7 @@ impl Shard {
                 self.part_ran(part, out);
             }
             _ => {
-                self.remote.queue.insert(part.id, part);
+                self.remote.queue.insert(part);
             }
         }
     }
@@ -78,25 +96,24 @@ impl Shard {
     /// Lets parts with ids below `settled` enter, in order, and runs those that meet no lock.
     pub fn order<O: Outbox>(&mut self, settled: u64, out: &mut O) {
         let settled = if self.planted(Bug::ArrivalOrder) { u64::MAX } else { settled };
-        while let Some(entry) = self.remote.queue.first_entry() {
-            let id = *entry.key();
+        while let Some(mut part) = self.remote.queue.0.pop_front() {
+            let id = part.id;
             if id >= settled {
+                self.remote.queue.0.push_front(part);
                 self.marks.unsettled += 1;
                 break;
             }
-            let part = entry.remove();
             let reads = !self.planted(Bug::ReadsUnlocked);
             let wanted = part.keys.iter().filter(|key| key.write || reads);
-            let wants = wanted.map(|key| Want { lock: lock_of(key.hash), write: key.write }).collect();
-            let (home, whole) = (part.home, part.whole && !self.planted(Bug::WholeUnlocked));
-            self.remote.waiting.insert(id, part);
-            let before = self.remote.start.len();
-            let Remote { intents, start, .. } = &mut self.remote;
-            intents.enter(id, home, wants, whole, start);
-            if start.len() == before {
+            let wants = wanted.map(|key| Want { lock: lock_of(key.hash), write: key.write });
+            let whole = part.whole && !self.planted(Bug::WholeUnlocked);
+            if self.remote.intents.enter(id, part.home, wants, whole) {
+                self.run_part(&mut part);
+                self.part_done(part, out);
+            } else {
                 self.marks.transaction_wait += 1;
+                self.remote.waiting.insert(id, part);
             }
-            self.start_parts(out);
         }
     }
 
@@ -115,10 +132,9 @@ impl Shard {
         if self.remote.intents.is_clear() {
             return;
         }
-        let board = self.home.board().clone();
+        let board = self.home.board();
         let early = self.planted(Bug::EarlyRelease);
-        let Remote { intents, ended, .. } = &mut self.remote;
-        if intents.release(|home, id| early || board.open(usize::from(home)) > id, ended) {
+        if self.remote.intents.release(|home, id| early || board.open(usize::from(home)) > id) {
             // Single-shard commands first: they take a moment and seal nothing.
             if !self.planted(Bug::ParkedForever) {
                 self.unpark(out);
@@ -157,10 +173,13 @@ impl Shard {
         if command.spread == Spread::InKeyOrder {
             for place in 0..part.keys.len() {
                 let key = part.keys[place];
-                let mut spans = vec![part.spans[0]];
+                let mut spans = std::mem::take(&mut self.remote.spans);
+                spans.push(part.spans[0]);
                 spans.extend_from_slice(&part.spans[key.span as usize..key.until as usize]);
                 self.reply.clear();
                 self.call(handler, part.caller, Args::new(&part.bytes, &spans), None);
+                spans.clear();
+                self.remote.spans = spans;
                 // An array of one: its element alone is wanted.
                 let element = self.reply.strip_prefix(b"*1\r\n").unwrap_or(&self.reply);
                 part.reply.extend_from_slice(element);

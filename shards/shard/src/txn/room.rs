@@ -34,13 +34,12 @@ impl Home {
             let name = self.staged[count];
             let index = self.index;
             let entry = self.works[(name & 0xFFFF_FFFF) as usize].1.as_ref().expect("staged work lives");
-            let shards: Vec<u16> =
-                entry.parts.iter().map(|part| part.shard).filter(|to| *to != index).collect();
+            let others = || entry.parts.iter().map(|part| part.shard).filter(|to| *to != index);
             let passes = count < self.favoured;
-            if shards.iter().any(|to| full(*to) && !passes || out.room(*to) <= self.claims[*to as usize]) {
+            if others().any(|to| full(to) && !passes || out.room(to) <= self.claims[to as usize]) {
                 return (count, true);
             }
-            for to in shards {
+            for to in others() {
                 self.claims[to as usize] += 1;
             }
         }
