@@ -18,6 +18,7 @@ mod lookup;
 mod number;
 mod server;
 mod set;
+mod sorted_set;
 mod string;
 #[cfg(test)]
 mod testing;
@@ -32,5 +33,6 @@ pub use home::{After, Call, Facts, Home, House, Job, PauseMode, ReplyMode, Sessi
 
 /// Every command, family by family.
 pub fn all() -> Vec<&'static Command> {
-    [string::ALL, list::ALL, hash::ALL, set::ALL, generic::ALL, connection::ALL, server::ALL].concat()
+    [string::ALL, list::ALL, hash::ALL, set::ALL, sorted_set::ALL, generic::ALL, connection::ALL, server::ALL]
+        .concat()
 }

@@ -57,5 +57,6 @@ pub use travel::Detached;
 pub use types::hash::{BigHash, HashLimits, HashMut, HashRef};
 pub use types::list::{Leftward, ListMut, ListRef, Rightward, Side};
 pub use types::set::{BigSet, SetDraft, SetLimits, SetMut, SetRef};
+pub use types::sorted_set::{BigSortedSet, Edge, SortedSetIter, SortedSetLimits, SortedSetMut, SortedSetRef};
 pub use types::{Item, WrongKind};
 pub use usage::{Counters, TableStats, Usage};

@@ -7,6 +7,7 @@ pub(crate) mod packed;
 pub(crate) mod pages;
 pub(crate) mod set;
 pub(crate) mod slot;
+pub(crate) mod sorted_set;
 
 use crate::header::Kind;
 use crate::text::Text;
@@ -14,6 +15,7 @@ use hash::BigHash;
 use list::BigList;
 use packed::Items;
 use set::BigSet;
+use sorted_set::BigSortedSet;
 
 /// The value of a key is of another kind than asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,6 +30,7 @@ pub(crate) enum Big {
     List(BigList),
     Set(BigSet),
     Hash(BigHash),
+    SortedSet(BigSortedSet),
 }
 
 impl Big {
@@ -36,6 +39,7 @@ impl Big {
             Big::List(_) => Kind::List,
             Big::Set(_) => Kind::Set,
             Big::Hash(_) => Kind::Hash,
+            Big::SortedSet(_) => Kind::SortedSet,
         }
     }
 
@@ -45,6 +49,7 @@ impl Big {
             Big::List(list) => list.len(),
             Big::Set(set) => set.len(),
             Big::Hash(hash) => hash.len(),
+            Big::SortedSet(set) => set.len() as usize,
         }
     }
 
@@ -55,6 +60,7 @@ impl Big {
             Big::List(list) => list.memory_bytes(),
             Big::Set(set) => set.memory_bytes(),
             Big::Hash(hash) => hash.memory_bytes(),
+            Big::SortedSet(set) => set.memory_bytes(),
         };
         size_of::<Big>() + inside
     }
@@ -65,6 +71,7 @@ impl Big {
             Big::List(list) => list.free_some(budget),
             Big::Set(set) => set.free_some(budget),
             Big::Hash(hash) => hash.free_some(budget),
+            Big::SortedSet(set) => set.free_some(budget),
         }
     }
 
@@ -74,6 +81,7 @@ impl Big {
             Big::List(list) => list.each(&mut |text| visit(Item::Element(text))),
             Big::Set(set) => set.iter().for_each(|member| visit(Item::Element(member))),
             Big::Hash(hash) => hash.iter().for_each(|(field, value)| visit(Item::Field(field, value))),
+            Big::SortedSet(set) => set.each(visit),
         }
     }
 }
