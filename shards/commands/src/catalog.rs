@@ -243,7 +243,8 @@ impl Entry {
                 let last = if last >= 0 { i64::from(first) + i64::from(last) } else { i64::from(last) };
                 if answer.0 == 0 {
                     answer = (i64::from(first), last, i64::from(step));
-                } else if last > answer.1 && answer.1 > 0 {
+                // Counted from the end it is behind any other.
+                } else if last as u64 > answer.1 as u64 {
                     answer.1 = last;
                 }
             }

@@ -6,6 +6,8 @@ mod expire;
 mod fields;
 mod get;
 mod list;
+#[cfg(test)]
+mod model_tests;
 mod random;
 mod scan;
 mod set;

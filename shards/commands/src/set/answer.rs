@@ -45,7 +45,7 @@ pub(super) static SDIFF: Command =
 pub(super) static SINTERCARD: Command =
     Command::new("SINTERCARD", Group::Set, Run::Plan(&plan(sintercard, decide_sintercard)))
         .arity(-3)
-        .flags(Flags::READONLY)
+        .flags(Flags::READONLY.with(Flags::MOVABLEKEYS))
         .keys(&[Keys::counted(1, Access::RO.with(Access::ACCESS))])
         .check(check_sintercard)
         .summary("7.0.0", "Returns the number of members of the intersect of multiple sets.")

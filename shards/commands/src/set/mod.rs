@@ -2,6 +2,8 @@
 
 mod answer;
 mod combine;
+#[cfg(test)]
+mod model_tests;
 mod random;
 mod read;
 mod scan;

@@ -26,7 +26,7 @@ pub(super) static SISMEMBER: Command = Command::new("SISMEMBER", Group::Set, Run
 pub(super) static SMISMEMBER: Command = Command::new("SMISMEMBER", Group::Set, Run::Local(smismember))
     .arity(-3)
     .flags(READ)
-    .keys(LOOKS)
+    .keys(READS)
     .summary("6.2.0", "Determines whether multiple members belong to a set.")
     .complexity("O(N) where N is the number of elements being checked for membership")
     .arguments(&[Argument::key(), MEMBER.multiple()]);
