@@ -28,29 +28,39 @@ fn load_end(bytes: &[u8], at: usize) -> u64 {
     bytes[at..].iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
 
-/// The bytes among eight that are equal to one.
+/// The same byte eight times, to be looked for.
 #[derive(Clone, Copy)]
-pub(super) struct Matches(u64);
+pub(super) struct Lanes(u64);
 
-impl Matches {
-    /// Which of the `count` bytes at `at` (at most eight are looked at) are equal to `byte`.
+impl Lanes {
     #[inline]
-    pub(super) fn of(bytes: &[u8], at: usize, count: usize, byte: u8) -> Matches {
+    pub(super) fn all(byte: u8) -> Lanes {
+        Lanes(LOW * u64::from(byte))
+    }
+
+    /// Which of the eight bytes at `at` are equal to it; of fewer, zeros may be taken for more.
+    #[inline]
+    pub(super) fn matches(self, bytes: &[u8], at: usize) -> Matches {
         // Zero where equal. Adding 0x7f to the low seven bits sets the high one unless they are zero.
-        let other = load(bytes, at, count) ^ (LOW * u64::from(byte));
-        let equal = !(((other & !HIGH) + !HIGH) | other | !HIGH);
-        Matches(if count < LANES { equal & ((1 << (8 * count)) - 1) } else { equal })
+        let other = load(bytes, at, LANES) ^ self.0;
+        Matches(!(((other & !HIGH) + !HIGH) | other | !HIGH))
     }
 }
+
+/// The lanes that were equal, first to last.
+pub(super) struct Matches(u64);
 
 impl Iterator for Matches {
     type Item = usize;
 
     #[inline]
     fn next(&mut self) -> Option<usize> {
-        let lane = (self.0 != 0).then(|| self.0.trailing_zeros() as usize / 8);
-        self.0 &= self.0.wrapping_sub(1);
-        lane
+        if self.0 == 0 {
+            return None;
+        }
+        let lane = self.0.trailing_zeros() as usize / 8;
+        self.0 &= self.0 - 1;
+        Some(lane)
     }
 }
 
@@ -76,7 +86,8 @@ pub(super) fn sum(bytes: &[u8], mut at: usize, mut count: usize) -> usize {
 #[inline]
 fn sizes(codes: u64) -> u64 {
     let special = codes & codes << 1 & codes << 2 & codes << 3 & HIGH;
-    codes & !(special | special >> 1 | special >> 2 | special >> 3)
+    // One bit in each of those bytes, multiplied to their upper four.
+    codes & !((special >> 3) * 0xf)
 }
 
 #[cfg(test)]
@@ -100,9 +111,8 @@ mod tests {
             let byte = bytes.get(at + count / 2).copied().unwrap_or(0);
             let matches: Vec<usize> = (0..count)
                 .step_by(LANES)
-                .flat_map(|first| {
-                    Matches::of(&bytes, at + first, count - first, byte).map(move |lane| first + lane)
-                })
+                .flat_map(|first| Lanes::all(byte).matches(&bytes, at + first).map(move |lane| first + lane))
+                .filter(|index| *index < count)
                 .collect();
             let plain: Vec<usize> = (0..count).filter(|index| bytes[at + index] == byte).collect();
             assert_eq!(matches, plain);

@@ -14,6 +14,7 @@
 //! holds it, and goes on to the end of that bucket's interval: whatever was split or merged between two
 //! steps, an entry that stays is met exactly once.
 
+mod divide;
 mod lanes;
 mod longs;
 mod page;
@@ -257,7 +258,11 @@ impl<const P: usize> Pages<P> {
         let bit = 1usize << new.ilog2();
         let old = new - bit;
         let page = std::mem::take(&mut self.segments[old / SEGMENT][old % SEGMENT]);
-        let goes = |place| page.hash(place, &self.longs, hasher) as usize & bit != 0;
+        let longs = &self.longs;
+        let goes = |code, bytes: &[u8]| {
+            let identity = if code == part::LONG { longs.text(page::number_of(bytes)) } else { bytes };
+            part::hash(code, identity, hasher) as usize & bit != 0
+        };
         let [stays, goes] = page.split(goes);
         self.used = self.used + stays.used() + goes.used() - page.used();
         self.page_bytes = self.page_bytes + stays.bytes() + goes.bytes() - page.bytes();

@@ -8,7 +8,7 @@
 //! what the codes before it stand for, which is also found eight at a time. A page without entries has
 //! no buffer.
 
-use super::lanes::{self, LANES, Matches};
+use super::lanes::{self, LANES, Lanes};
 use super::longs::Longs;
 use super::part::{self, LONG, Part, bytes_of, read_int};
 use crate::hash::Hasher;
@@ -17,6 +17,7 @@ use crate::text::Text;
 /// Bytes of the two numbers in front.
 const HEAD: usize = 8;
 
+/// A page; the buffer is empty or begins with the two numbers.
 #[derive(Clone, Default)]
 pub(super) struct Page<const P: usize>(Box<[u8]>);
 
@@ -72,8 +73,14 @@ impl<const P: usize> Page<P> {
     pub(super) fn place(&self, index: usize) -> Place {
         let count = self.len();
         debug_assert!(index < count);
-        let before = lanes::sum(&self.0, Self::code_at(count, 0), P * index);
-        Place { index, at: Self::code_at(count, count) + before }
+        // From the nearer end.
+        let (codes_at, texts_at) = (Self::code_at(count, 0), Self::code_at(count, count));
+        let at = if 2 * index < count {
+            texts_at + lanes::sum(&self.0, codes_at, P * index)
+        } else {
+            self.used() - lanes::sum(&self.0, codes_at + P * index, P * (count - index))
+        };
+        Place { index, at }
     }
 
     /// All entries.
@@ -97,14 +104,23 @@ impl<const P: usize> Page<P> {
 
     #[inline]
     fn entry_bytes(&self, place: Place) -> usize {
-        (0..P).map(|which| bytes_of(self.code(place, which))).sum()
+        let at = Self::code_at(self.len(), place.index);
+        let mut size = 0;
+        for code in &self.0[at..at + P] {
+            size += bytes_of(*code);
+        }
+        size
     }
 
     /// Where a text's bytes are.
     #[inline]
     fn part_at(&self, place: Place, which: usize) -> std::ops::Range<usize> {
-        let before: usize = (0..which).map(|other| bytes_of(self.code(place, other))).sum();
-        place.at + before..place.at + before + bytes_of(self.code(place, which))
+        let code_at = Self::code_at(self.len(), place.index);
+        let mut at = place.at;
+        for code in &self.0[code_at..code_at + which] {
+            at += bytes_of(*code);
+        }
+        at..at + bytes_of(self.0[code_at + which])
     }
 
     /// A text of an entry.
@@ -142,10 +158,15 @@ impl<const P: usize> Page<P> {
     /// The entry whose first text is this one.
     #[inline]
     pub(super) fn find(&self, tag: u8, part: &Part<'_>, longs: &Longs) -> Option<Place> {
-        let (count, code) = (self.len(), part.code());
-        for first in (0..count).step_by(LANES) {
-            for lane in Matches::of(&self.0, HEAD + first, count - first, tag) {
+        let (count, code, wanted) = (self.len(), part.code(), Lanes::all(tag));
+        let mut first = 0;
+        while first < count {
+            for lane in wanted.matches(&self.0, HEAD + first) {
                 let index = first + lane;
+                // Behind the tags are codes.
+                if index >= count {
+                    break;
+                }
                 if self.0[Self::code_at(count, index)] == code {
                     let place = self.place(index);
                     if self.identity(place, longs) == part.identity() {
@@ -153,6 +174,7 @@ impl<const P: usize> Page<P> {
                     }
                 }
             }
+            first += LANES;
         }
         None
     }
@@ -261,68 +283,42 @@ impl<const P: usize> Page<P> {
         self.0 = buffer.into_boxed_slice();
     }
 
-    /// Divides the entries in those that stay and those that go.
-    pub(super) fn split(&self, mut goes: impl FnMut(Place) -> bool) -> [Page<P>; 2] {
-        let mut chosen = vec![0u64; self.len().div_ceil(64)];
-        let mut totals = [(0, HEAD); 2];
-        for place in self.places() {
-            let side = usize::from(goes(place));
-            chosen[place.index / 64] |= (side as u64) << (place.index % 64);
-            totals[side].0 += 1;
-            totals[side].1 += 1 + P + self.entry_bytes(place);
-        }
-        let mut filling = totals.map(|(count, used)| Filling::new(count, used));
-        for place in self.places() {
-            let side = chosen[place.index / 64] >> (place.index % 64) & 1;
-            filling[side as usize].add(self, place);
-        }
-        filling.map(|filling| filling.page)
-    }
-
-    /// The entries of both.
-    pub(super) fn merge(&self, other: &Page<P>) -> Page<P> {
-        let used = (self.used() + other.used()).max(HEAD);
-        let both = if self.len() > 0 && other.len() > 0 { used - HEAD } else { used };
-        let mut filling = Filling::new(self.len() + other.len(), both);
-        self.places().for_each(|place| filling.add(self, place));
-        other.places().for_each(|place| filling.add(other, place));
-        filling.page
-    }
-}
-
-/// A page that is filled with entries of others, of which it is known how much they are.
-struct Filling<const P: usize> {
-    page: Page<P>,
-    next: Place,
-}
-
-impl<const P: usize> Filling<P> {
-    fn new(count: usize, used: usize) -> Filling<P> {
-        let next = Place { index: 0, at: Page::<P>::code_at(count, count) };
+    /// A page that is to have so many entries, with so many bytes of texts: all zeros so far.
+    pub(super) fn with_room(count: usize, bytes: usize) -> Page<P> {
         if count == 0 {
-            return Filling { page: Page::default(), next };
+            return Page::default();
         }
+        let used = Self::code_at(count, count) + bytes;
         let mut page = Page(vec![0; class_bytes(used)].into_boxed_slice());
         page.set_head(count, used);
-        Filling { page, next }
+        page
     }
 
-    #[inline]
-    fn add(&mut self, from: &Page<P>, place: Place) {
-        let bytes = from.entry_bytes(place);
-        let (target, Place { index, at }) = (&mut self.page, self.next);
-        let (from_at, code_at) =
-            (Page::<P>::code_at(from.len(), place.index), Page::<P>::code_at(target.len(), index));
-        target.0[HEAD + index] = from.tag(place.index);
-        target.0[code_at..code_at + P].copy_from_slice(&from.0[from_at..from_at + P]);
-        target.0[at..at + bytes].copy_from_slice(&from.0[place.at..place.at + bytes]);
-        self.next = Place { index: index + 1, at: at + bytes };
+    /// Its tags, its codes, and the bytes of its texts.
+    pub(super) fn parts(&self) -> (&[u8], &[u8], &[u8]) {
+        if self.0.is_empty() {
+            return (&[], &[], &[]);
+        }
+        let (tags, rest) = self.0[HEAD..self.used()].split_at(self.len());
+        let (codes, texts) = rest.split_at(P * tags.len());
+        (tags, codes, texts)
+    }
+
+    /// The same to fill, with what room there is behind the texts.
+    pub(super) fn parts_mut(&mut self) -> (&mut [u8], &mut [u8], &mut [u8]) {
+        let count = self.len();
+        if count == 0 {
+            return (&mut [], &mut [], &mut []);
+        }
+        let (tags, rest) = self.0[HEAD..].split_at_mut(count);
+        let (codes, texts) = rest.split_at_mut(P * count);
+        (tags, codes, texts)
     }
 }
 
 /// The number that a long text's part holds.
 #[inline]
-fn number_of(bytes: &[u8]) -> u32 {
+pub(super) fn number_of(bytes: &[u8]) -> u32 {
     u32::from_le_bytes(*bytes.first_chunk().expect("a long text has a number"))
 }
 
