@@ -42,6 +42,9 @@ fn how(command: &Command) -> &'static str {
         Run::Local(_) if command.spread != Spread::None => {
             "where its keys are; over several shards in one hop"
         }
+        Run::Local(_) if command.wide.is_some() => {
+            "where its key is; where it needs others, in rounds over all shards"
+        }
         Run::Local(_) => "where its key is",
     }
 }

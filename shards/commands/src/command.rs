@@ -126,6 +126,21 @@ pub struct Plan {
     pub decide: DecideFn,
 }
 
+/// How a command is carried out where it needs keys that its arguments do not name: in rounds over all
+/// shards, while the whole keyspace is locked. On one shard its usual handler runs.
+pub struct Wide {
+    /// Whether these arguments want that.
+    pub when: fn(Args<'_>) -> bool,
+    /// Runs on every shard in each round, with what it is told; nothing, in the first.
+    pub part: fn(&mut Ctx<'_>, Args<'_>, &[u8], &mut Vec<u8>),
+    /// Runs at home after each round.
+    pub next: NextFn,
+}
+
+/// With what was told in a round and what each shard has answered: says what is told in the next one, or
+/// replies.
+pub type NextFn = fn(&Check, Args<'_>, &[u8], &[&[u8]], &mut Reply<'_>) -> Option<Vec<u8>>;
+
 /// What argument checks and decisions may look at.
 #[derive(Clone, Debug)]
 pub struct Check {
@@ -159,6 +174,8 @@ pub struct Command {
     pub keys: &'static [Keys],
     /// How it is divided over shards.
     pub spread: Spread,
+    /// How it is carried out where it needs keys that it does not name.
+    pub wide: Option<&'static Wide>,
     /// Checks arguments before a command is divided over shards or planned.
     pub check: Option<CheckFn>,
     /// The Redis version that brought it.
@@ -191,6 +208,7 @@ impl Command {
             categories: Categories::NONE,
             keys: &[],
             spread: Spread::None,
+            wide: None,
             check: None,
             since: "1.0.0",
             summary: "",
@@ -235,6 +253,13 @@ impl Command {
     #[must_use]
     pub const fn spread(mut self, spread: Spread) -> Command {
         self.spread = spread;
+        self
+    }
+
+    /// Says how it is carried out where it needs keys that it does not name.
+    #[must_use]
+    pub const fn wide(mut self, wide: &'static Wide) -> Command {
+        self.wide = Some(wide);
         self
     }
 

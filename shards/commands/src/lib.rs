@@ -25,8 +25,8 @@ mod testing;
 
 pub use catalog::{Catalog, Entry};
 pub use command::{
-    ActFn, Check, CheckFn, Command, DecideFn, Everywhere, Go, HomeFn, LocalFn, Lock, Order, Piece, Plan, Run,
-    Spread,
+    ActFn, Check, CheckFn, Command, DecideFn, Everywhere, Go, HomeFn, LocalFn, Lock, NextFn, Order, Piece,
+    Plan, Run, Spread, Wide,
 };
 pub use context::{Args, Caller, Ctx, Effects, Key, KeyEvent, Random};
 pub use home::{After, Call, Facts, Home, House, Job, PauseMode, ReplyMode, SessionState};

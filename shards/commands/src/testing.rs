@@ -3,7 +3,7 @@
 //! connections; those are the shard crate's to test.
 
 use crate::catalog::{Catalog, Entry};
-use crate::command::{Check, Everywhere, Go, Lock, Order, Piece, Plan, Run, Spread};
+use crate::command::{Check, Everywhere, Go, Lock, Order, Piece, Plan, Run, Spread, Wide};
 use crate::context::{Args, Caller, Ctx, Effects, Key, Random};
 use crate::home::{After, Call, Facts, Home, House, Job, PauseMode, ReplyMode, SessionState};
 use resp::client::Value;
@@ -181,6 +181,12 @@ impl Rig {
 
     fn carry_out(&mut self, entry: &'static Entry, args: Args<'_>, reply: &mut Reply<'_>) {
         let caller = self.caller();
+        if let Some(wide) = entry.command.wide
+            && self.houses.len() > 1
+            && (wide.when)(args)
+        {
+            return self.in_rounds(entry, wide, args, reply);
+        }
         match entry.command.run {
             Run::Home(handler) => {
                 let mut home = Home { session: &mut self.session, house: &mut self.houses[0] };
@@ -193,6 +199,25 @@ impl Rig {
             Run::Everywhere(everywhere) => self.everywhere(everywhere, args, reply),
             Run::Local(_) | Run::Plan(_) => self.over_keys(entry, args, reply),
             Run::Container => unreachable!("the gate goes on to the subcommand"),
+        }
+    }
+
+    fn in_rounds(&mut self, entry: &Entry, wide: &Wide, args: Args<'_>, reply: &mut Reply<'_>) {
+        let check = self.facts();
+        if entry.command.check.is_some_and(|good| !good(&check, args, reply)) {
+            return;
+        }
+        let (caller, mut told) = (self.caller(), Vec::new());
+        loop {
+            let mut parts = vec![Vec::new(); self.houses.len()];
+            for (house, part) in self.houses.iter_mut().zip(&mut parts) {
+                (wide.part)(&mut house.ctx(caller), args, &told, part);
+            }
+            let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+            match (wide.next)(&check, args, &told, &parts, reply) {
+                Some(next) => told = next,
+                None => return,
+            }
         }
     }
 

@@ -89,8 +89,10 @@ pub enum Hop {
     Gather,
     /// Carry out a plan's orders.
     Apply,
-    /// Run an everywhere-command's part.
+    /// Run an everywhere-command's part, or the first round's.
     Everywhere,
+    /// Run a later round's part.
+    Again,
 }
 
 /// A key of a command over several shards.

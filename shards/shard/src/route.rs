@@ -157,6 +157,9 @@ impl Shard {
         let args = batch.args_of(bytes, frame);
         let catalog = self.catalog;
         let entry = catalog.entry(frame.number);
+        if self.shards > 1 && entry.command.wide.is_some_and(|wide| (wide.when)(args)) {
+            return self.run_wide(conn, session, entry, args, out);
+        }
         match self.locate(entry, args) {
             Place::One(_) if session.transacting => {
                 session.hold = Hold::Answers;
@@ -194,6 +197,27 @@ impl Shard {
                 Flow::Away { more: 0 }
             }
         }
+    }
+
+    /// A command that needs keys it does not name.
+    fn run_wide<O: Outbox>(
+        &mut self,
+        conn: ConnId,
+        session: &mut Session,
+        entry: &Entry,
+        args: Args<'_>,
+        out: &mut O,
+    ) -> Flow {
+        if session.waiting() > 0 {
+            session.hold = Hold::Answers;
+            return Flow::Held;
+        }
+        if !self.check_before_split(session, entry, args, &[]) {
+            return Flow::Next;
+        }
+        self.start_wide(conn, session, entry.number, args, out);
+        session.hold = Hold::Answers;
+        Flow::Away { more: 0 }
     }
 
     /// Finds the keys of a command and who owns them.

@@ -8,6 +8,38 @@ pub enum Start {
     Index(u16),
     /// Behind this keyword, searched from this index on (from the end and backwards where negative).
     Keyword(&'static str, i16),
+    /// Nobody can tell from the arguments alone; no key is found.
+    Unknown,
+    /// Behind the last such word that stands where options stand. COMMAND calls it unknown.
+    Option(&'static LastOption),
+}
+
+/// An option that names a key, among others that take arguments.
+#[derive(PartialEq, Eq, Debug)]
+pub struct LastOption {
+    /// Its word.
+    pub word: &'static str,
+    /// Where options begin.
+    pub from: u16,
+    /// Other options, and how many arguments each of them takes.
+    pub others: &'static [(&'static str, u16)],
+}
+
+impl LastOption {
+    /// The argument behind the last one, if it is there.
+    fn find<'a>(&self, count: usize, argument: impl Fn(usize) -> &'a [u8]) -> Option<usize> {
+        let is = |at: usize, word: &str| argument(at).eq_ignore_ascii_case(word.as_bytes());
+        let (mut at, mut found) = (usize::from(self.from), None);
+        while at < count {
+            if is(at, self.word) && at + 1 < count {
+                found = Some(at + 1);
+            } else if let Some((_, taken)) = self.others.iter().find(|(word, _)| is(at, word)) {
+                at += usize::from(*taken);
+            }
+            at += 1;
+        }
+        found
+    }
 }
 
 /// How many keys follow.
@@ -145,6 +177,16 @@ impl Keys {
         Keys::new(Start::Index(index), Extent::Counted { number: 0, first: 1, step: 1 }, access)
     }
 
+    /// One key behind an option.
+    pub const fn option(option: &'static LastOption, access: Access) -> Keys {
+        Keys::new(Start::Option(option), Extent::Range { last: 0, step: 1, limit: 0 }, access)
+    }
+
+    /// Keys that cannot be told from the arguments.
+    pub const fn unknown(access: Access) -> Keys {
+        Keys::new(Start::Unknown, Extent::Range { last: 0, step: 1, limit: 0 }, access)
+    }
+
     /// The argument index of the key, where the spec is one key at a fixed place: the hot case.
     pub const fn fixed(&self) -> Option<u16> {
         match (self.start, self.extent) {
@@ -200,6 +242,8 @@ impl Keys {
     /// The argument index where the keys start, if the arguments have it.
     fn first<'a>(&self, count: usize, argument: impl Fn(usize) -> &'a [u8]) -> Option<usize> {
         match self.start {
+            Start::Unknown => None,
+            Start::Option(option) => option.find(count, argument),
             Start::Index(index) => ((index as usize) < count).then_some(index as usize),
             Start::Keyword(word, from) => {
                 let matches = |at: &usize| argument(*at).eq_ignore_ascii_case(word.as_bytes());
@@ -249,6 +293,17 @@ mod tests {
         assert_eq!(found(Keys::counted(1, Access::RO), "SINTERCARD 3 a b"), None);
         assert_eq!(found(Keys::counted(1, Access::RO), "SINTERCARD -1 a b"), None);
         assert_eq!(found(Keys::counted(1, Access::RO), "SINTERCARD 99999999999999 a b"), None);
+    }
+
+    #[test]
+    fn the_last_of_an_option_is_found_where_options_stand() {
+        static STORE: LastOption = LastOption { word: "STORE", from: 2, others: &[("LIMIT", 2), ("GET", 1)] };
+        let keys = Keys::option(&STORE, Access::OW);
+        assert_eq!(found(keys, "SORT store"), Some(vec![]));
+        assert_eq!(found(keys, "SORT a store b STORE c"), Some(vec![5]));
+        assert_eq!(found(keys, "SORT a store b STORE"), Some(vec![3]));
+        assert_eq!(found(keys, "SORT a GET store LIMIT store store STORE x DESC"), Some(vec![8]));
+        assert_eq!(found(keys, "SORT a GET store x"), Some(vec![]));
     }
 
     #[test]

@@ -12,7 +12,7 @@ mod words;
 
 pub use argument::{Argument, ArgumentKind};
 pub use glob::glob_match;
-pub use keys::{Access, BadKeys, Extent, Keys, Start};
+pub use keys::{Access, BadKeys, Extent, Keys, LastOption, Start};
 pub use setting::{Live, Setting, Settings};
 pub use slot::{SLOTS, crc16, hash_tag, owner_of, slot_of, slots_of};
 pub use words::{Categories, Flags, Group};

@@ -165,6 +165,12 @@ impl Categories {
     ];
     /// Commands on keys whatever their type.
     pub const KEYSPACE: Categories = Categories(1 << 0);
+    /// Commands on sets.
+    pub const SET: Categories = Categories(1 << 3);
+    /// Commands on sorted sets.
+    pub const SORTED_SET: Categories = Categories(1 << 4);
+    /// Commands on lists.
+    pub const LIST: Categories = Categories(1 << 5);
     /// Commands that can do harm when run by anyone.
     pub const DANGEROUS: Categories = Categories(1 << 17);
     /// Commands about the connection.

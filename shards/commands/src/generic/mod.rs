@@ -12,6 +12,7 @@ mod model_tests;
 mod object;
 mod rename;
 mod scan;
+mod sort;
 #[cfg(test)]
 mod tests;
 mod ttl;
@@ -39,6 +40,8 @@ pub(crate) static ALL: &[&Command] = &[
     &rename::RENAME,
     &rename::RENAMENX,
     &scan::SCAN,
+    &sort::SORT,
+    &sort::SORT_RO,
     &delete::TOUCH,
     &ttl::TTL,
     &kind::TYPE,

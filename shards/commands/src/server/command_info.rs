@@ -76,6 +76,7 @@ fn key_spec(keys: &Keys, reply: &mut Reply<'_>) {
             reply.bulk_text("spec");
             numbers(&[("index", i64::from(index))], reply);
         }
+        Start::Unknown | Start::Option(_) => unknown(reply),
         Start::Keyword(word, from) => {
             reply.bulk_text("keyword");
             reply.bulk_text("spec");
@@ -90,6 +91,7 @@ fn key_spec(keys: &Keys, reply: &mut Reply<'_>) {
     reply.map(2);
     reply.bulk_text("type");
     match keys.extent {
+        _ if matches!(keys.start, Start::Unknown | Start::Option(_)) => unknown(reply),
         Extent::Range { last, step, limit } => {
             reply.bulk_text("range");
             reply.bulk_text("spec");
@@ -110,6 +112,12 @@ pub(super) fn access(keys: &Keys, reply: &mut Reply<'_>) {
     let names: Vec<&str> = keys.access.names().collect();
     reply.set(names.len());
     names.iter().for_each(|name| reply.simple(name));
+}
+
+fn unknown(reply: &mut Reply<'_>) {
+    reply.bulk_text("unknown");
+    reply.bulk_text("spec");
+    reply.map(0);
 }
 
 fn numbers(fields: &[(&str, i64)], reply: &mut Reply<'_>) {

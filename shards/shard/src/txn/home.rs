@@ -248,7 +248,7 @@ impl Shard {
         let hop = work.parts[0].hop;
         match hop {
             Hop::Spread => self.end_spread(name, out),
-            Hop::Everywhere => self.end_everywhere(name, out),
+            Hop::Everywhere | Hop::Again => self.end_everywhere(name, out),
             Hop::Gather => self.decide(name, out),
             Hop::Apply => {
                 self.block.transactions_multi_hop.add(1);
@@ -259,7 +259,7 @@ impl Shard {
         }
     }
 
-    fn finish<O: Outbox>(&mut self, work: Box<Work>, reply: &[u8], out: &mut O) {
+    pub(super) fn finish<O: Outbox>(&mut self, work: Box<Work>, reply: &[u8], out: &mut O) {
         let (number, ticket, muted) = (work.number, work.ticket, work.muted);
         self.home.put_away(work);
         self.count_away(number, reply);
@@ -297,6 +297,10 @@ impl Shard {
     }
 
     fn end_everywhere<O: Outbox>(&mut self, name: u64, out: &mut O) {
+        let number = self.home.find(name).number;
+        if let Some(wide) = self.catalog.entry(number).command.wide {
+            return self.next_round(wide, name, out);
+        }
         let work = self.home.remove(name);
         let Some(mut session) = self.sessions.take(work.ticket.conn) else {
             return;

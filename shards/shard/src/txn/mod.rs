@@ -10,6 +10,7 @@ mod home;
 mod intents;
 mod remote;
 mod room;
+mod rounds;
 mod works;
 
 pub(crate) use intents::Want;

@@ -63,6 +63,10 @@ impl Shard {
                 self.carry_orders(&mut part);
                 self.part_done(part, out);
             }
+            Hop::Again => {
+                self.run_part(&mut part);
+                self.part_done(part, out);
+            }
             Hop::Everywhere if part.id == 0 => {
                 self.run_part(&mut part);
                 self.part_ran(part, out);
@@ -151,8 +155,12 @@ impl Shard {
         match part.hop {
             Hop::Spread => self.run_spread(part),
             Hop::Gather => self.gather(part),
-            Hop::Everywhere => {
-                let Run::Everywhere(everywhere) = self.catalog.entry(part.number).command.run else {
+            Hop::Everywhere | Hop::Again => {
+                let command = self.catalog.entry(part.number).command;
+                if let Some(wide) = command.wide {
+                    return self.run_round(wide, part);
+                }
+                let Run::Everywhere(everywhere) = command.run else {
                     unreachable!("it was begun as an everywhere-command");
                 };
                 let call = Call { caller: part.caller, now: self.now.ms() };
@@ -230,7 +238,7 @@ impl Shard {
         }
     }
 
-    fn plan_ctx(&mut self, caller: commands::Caller) -> commands::Ctx<'_> {
+    pub(super) fn plan_ctx(&mut self, caller: commands::Caller) -> commands::Ctx<'_> {
         commands::Ctx {
             store: &mut self.store,
             live: &self.settings.live,

@@ -29,7 +29,7 @@ pub(super) struct Work {
     #[expect(clippy::vec_box, reason = "the box travels")]
     pub(super) parts: Vec<Box<Part>>,
     pub(super) away: usize,
-    /// A plan's reply, while its second hop runs.
+    /// A plan's reply, while its second hop runs; what was told in a round.
     pub(super) reply: Vec<u8>,
     pub(super) muted: bool,
 }
