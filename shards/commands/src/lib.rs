@@ -10,6 +10,7 @@ mod connection;
 mod context;
 mod element;
 mod generic;
+mod geo;
 mod hash;
 mod help;
 mod home;
@@ -33,6 +34,16 @@ pub use home::{After, Call, Facts, Home, House, Job, PauseMode, ReplyMode, Sessi
 
 /// Every command, family by family.
 pub fn all() -> Vec<&'static Command> {
-    [string::ALL, list::ALL, hash::ALL, set::ALL, sorted_set::ALL, generic::ALL, connection::ALL, server::ALL]
-        .concat()
+    [
+        string::ALL,
+        list::ALL,
+        hash::ALL,
+        set::ALL,
+        sorted_set::ALL,
+        geo::ALL,
+        generic::ALL,
+        connection::ALL,
+        server::ALL,
+    ]
+    .concat()
 }

@@ -49,21 +49,21 @@ pub(super) static ZINCRBY: Command = Command::new("ZINCRBY", Group::SortedSet, R
 
 /// On what conditions members get their scores.
 #[derive(Clone, Copy, Default)]
-struct Options {
-    only_new: bool,
-    only_old: bool,
+pub(crate) struct AddOptions {
+    pub(crate) only_new: bool,
+    pub(crate) only_old: bool,
     only_greater: bool,
     only_less: bool,
-    count_changed: bool,
+    pub(crate) count_changed: bool,
     increment: bool,
     /// Where the first score stands.
     first: usize,
 }
 
-impl Options {
+impl AddOptions {
     /// `None` once they are refused.
-    fn read(args: Args<'_>, increment: bool, reply: &mut Reply<'_>) -> Option<Options> {
-        let mut options = Options { increment, first: 2, ..Options::default() };
+    fn read(args: Args<'_>, increment: bool, reply: &mut Reply<'_>) -> Option<AddOptions> {
+        let mut options = AddOptions { increment, first: 2, ..AddOptions::default() };
         loop {
             let option = match args.get(options.first) {
                 word if word.eq_ignore_ascii_case(b"NX") => &mut options.only_new,
@@ -108,7 +108,7 @@ enum Outcome {
 
 /// What the conditions make of a member's old score and what is said of it.
 #[inline]
-fn outcome(options: Options, old: Option<f64>, said: f64) -> Outcome {
+fn outcome(options: AddOptions, old: Option<f64>, said: f64) -> Outcome {
     let Some(old) = old else {
         return if options.only_old { Outcome::Kept } else { Outcome::Added(said) };
     };
@@ -134,22 +134,36 @@ fn zincrby(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) {
 }
 
 fn add(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>, increment: bool) {
-    let Some(options) = Options::read(args, increment, reply) else { return };
+    let Some(options) = AddOptions::read(args, increment, reply) else { return };
     // All scores are read before anything is changed.
     for index in (options.first..args.len()).step_by(2) {
         if resp::parse_f64(args.get(index)).is_none() {
             return reply.error(NOT_A_FLOAT);
         }
     }
-    let (db, limits, key) = (ctx.db(), super::limits(ctx), ctx.key(args.get(1)));
+    let pairs = (options.first..args.len()).step_by(2).map(|index| {
+        let score = resp::parse_f64(args.get(index)).expect("read once already");
+        (score, args.get(index + 1))
+    });
+    add_pairs(ctx, args.get(1), options, pairs, reply);
+}
+
+/// Gives members scores as the options say; replies as ZADD does.
+pub(crate) fn add_pairs<'p>(
+    ctx: &mut Ctx<'_>,
+    name: &[u8],
+    options: AddOptions,
+    pairs: impl Iterator<Item = (f64, &'p [u8])>,
+    reply: &mut Reply<'_>,
+) {
+    let (db, limits, key) = (ctx.db(), super::limits(ctx), ctx.key(name));
     let Ok(mut set) = ctx.store.sorted_set_or_new(db, key, ctx.now) else {
         return reply.error(lookup::WRONG_KIND);
     };
     let (mut added, mut changed, mut last) = (0, 0, None);
-    for index in (options.first..args.len()).step_by(2) {
-        let said = resp::parse_f64(args.get(index)).expect("read once already");
+    for (said, member) in pairs {
         let mut what = Outcome::Kept;
-        set.update(args.get(index + 1), limits, |old| {
+        set.update(member, limits, |old| {
             what = outcome(options, old, said);
             match what {
                 Outcome::Added(score) | Outcome::Changed(score) => Some(score),

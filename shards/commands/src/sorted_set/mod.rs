@@ -25,6 +25,7 @@ use resp::{Reply, Version};
 use spec::setting::Events;
 use store::{Detached, SortedSetLimits, SortedSetRef, Text, WrongKind};
 
+pub(crate) use add::{AddOptions, add_pairs};
 pub(crate) use pool::Pool;
 
 /// All of them.
