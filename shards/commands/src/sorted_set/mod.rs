@@ -4,6 +4,8 @@
 mod add;
 mod combine;
 mod interval;
+#[cfg(test)]
+mod model_tests;
 mod operation;
 mod pool;
 mod pop;
