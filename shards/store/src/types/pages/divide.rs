@@ -3,14 +3,15 @@
 
 use super::page::Page;
 use super::part::bytes_of;
+use std::ops::Deref;
 
 /// Texts are copied in steps of so many bytes where there is room: that needs no call.
 const STEP: usize = 16;
 
-impl<const P: usize> Page<P> {
+impl<const P: usize, B: Deref<Target = [u8]>> Page<P, B> {
     /// Divides the entries in those that stay and those that go; `goes` is asked with the code and the
     /// bytes of each entry's first text.
-    pub(super) fn split(&self, mut goes: impl FnMut(u8, &[u8]) -> bool) -> [Page<P>; 2] {
+    pub(super) fn split(&self, mut goes: impl FnMut(u8, &[u8]) -> bool) -> [Page<P, Vec<u8>>; 2] {
         let (tags, codes, texts) = self.parts();
         let mut chosen = vec![false; tags.len()];
         let (mut totals, mut at) = ([(0, 0); 2], 0);
@@ -33,7 +34,7 @@ impl<const P: usize> Page<P> {
     }
 
     /// The entries of both.
-    pub(super) fn merge(&self, other: &Page<P>) -> Page<P> {
+    pub(super) fn merge(&self, other: &Self) -> Page<P, Vec<u8>> {
         let (mine, others) = (self.parts(), other.parts());
         let mut page = Page::with_room(mine.0.len() + others.0.len(), mine.2.len() + others.2.len());
         let mut filling = Filling::of(&mut page);
@@ -57,7 +58,7 @@ struct Filling<'p> {
 }
 
 impl<'p> Filling<'p> {
-    fn of<const P: usize>(page: &'p mut Page<P>) -> Filling<'p> {
+    fn of<const P: usize>(page: &'p mut Page<P, Vec<u8>>) -> Filling<'p> {
         let (tags, codes, texts) = page.parts_mut();
         Filling { tags, codes, texts, count: 0, at: 0 }
     }

@@ -4,7 +4,9 @@
 //! A hash leads to the bucket of its low bits: of as many as there are buckets for, so that with 11
 //! buckets 8 to 10 have taken over half of what 0 to 2 had, and 3 to 7 wait for theirs. A bucket is one
 //! page, 32 entries on average, without a pointer or an allocation an entry. Nothing is ever copied as
-//! a whole but one page, and a list of segments, which is a thousandth of the table.
+//! a whole but one page, and a list of segments, which is a thousandth of the table. Pages lie in cells
+//! of our own: as the table grows, all of them go through the same few sizes at about the same time, and
+//! a general allocator is left with a quarter of its memory in halves of slabs.
 //!
 //! # Scans
 //! Read a hash from its lowest bit on, as a fraction: the entries of a bucket are then those of an
@@ -14,6 +16,7 @@
 //! holds it, and goes on to the end of that bucket's interval: whatever was split or merged between two
 //! steps, an entry that stays is met exactly once.
 
+mod cells;
 mod divide;
 mod lanes;
 mod longs;
@@ -24,12 +27,13 @@ mod tests;
 
 use crate::hash::Hasher;
 use crate::text::Text;
+use cells::{Cell, Cells, OWNER_AT};
 use longs::Longs;
 use page::{Page, Place};
 pub(crate) use part::Part;
 
-/// Pages of a segment.
-const SEGMENT: usize = if cfg!(test) { 4 } else { 256 };
+/// Buckets of a segment.
+const SEGMENT: usize = if cfg!(test) { 4 } else { 512 };
 /// Entries a page has on average, at most.
 const FILL: usize = if cfg!(test) { 4 } else { 32 };
 /// Bytes a page has in use on average, at most.
@@ -40,12 +44,13 @@ const DRAWS_MAX: usize = 1000;
 /// A table of entries of `P` texts, each found by its first.
 #[derive(Clone)]
 pub(crate) struct Pages<const P: usize> {
-    segments: Vec<Vec<Page<P>>>,
+    /// Where the page of each bucket is.
+    segments: Vec<Vec<Cell>>,
+    cells: Cells,
     buckets: usize,
     len: usize,
-    /// Bytes in use in all pages, and bytes of their buffers.
+    /// Bytes in use in all pages.
     used: usize,
-    page_bytes: usize,
     /// No page has ever had more entries.
     fullest: usize,
     longs: Longs,
@@ -72,8 +77,9 @@ impl<const P: usize> Default for Pages<P> {
 
 impl<const P: usize> Pages<P> {
     pub(crate) fn new() -> Pages<P> {
-        let segments = vec![vec![Page::default()]];
-        Pages { segments, buckets: 1, len: 0, used: 0, page_bytes: 0, fullest: 0, longs: Longs::new() }
+        let segments = vec![vec![Cell::default()]];
+        let (cells, longs) = (Cells::default(), Longs::new());
+        Pages { segments, cells, buckets: 1, len: 0, used: 0, fullest: 0, longs }
     }
 
     /// How many entries there are.
@@ -84,13 +90,12 @@ impl<const P: usize> Pages<P> {
 
     /// Bytes on the heap.
     pub(crate) fn memory_bytes(&self) -> usize {
-        let segment = size_of::<Vec<Page<P>>>() + SEGMENT * size_of::<Page<P>>();
         let lists = match self.segments.len() {
             0 => 0,
-            1 => size_of::<Vec<Page<P>>>() + self.segments[0].capacity() * size_of::<Page<P>>(),
-            many => many * segment,
+            1 => size_of::<Vec<Cell>>() + self.segments[0].capacity() * size_of::<Cell>(),
+            many => many * (size_of::<Vec<Cell>>() + SEGMENT * size_of::<Cell>()),
         };
-        lists + self.page_bytes + self.longs.bytes()
+        lists + self.cells.bytes() + self.longs.bytes()
     }
 
     /// The entry whose first text is `part`.
@@ -118,11 +123,13 @@ impl<const P: usize> Pages<P> {
     #[inline]
     pub(crate) fn insert(&mut self, hash: u64, parts: &[Part<'_>; P], hasher: &Hasher) {
         let bucket = self.bucket_of(hash);
-        let page = &mut self.segments[bucket / SEGMENT][bucket % SEGMENT];
-        let before = (page.used(), page.bytes());
+        let page = self.page(bucket);
+        let (before, used) = (page.used(), page.used_with(parts));
+        let cell = self.fitted(bucket, used);
+        let mut page = Page::<P, _>(self.cells.get_mut(cell));
         page.push(tag_of(hash), parts, &mut self.longs);
         self.fullest = self.fullest.max(page.len());
-        self.account(bucket, before);
+        self.used += used - before;
         self.len += 1;
         if self.len > self.buckets * FILL || self.used > self.buckets * FILL_BYTES {
             self.split(hasher);
@@ -133,18 +140,33 @@ impl<const P: usize> Pages<P> {
     #[inline]
     pub(crate) fn replace(&mut self, found: Found, which: usize, part: &Part<'_>) {
         debug_assert!(which > 0, "the first text leads to the entry");
-        let page = &mut self.segments[found.bucket / SEGMENT][found.bucket % SEGMENT];
-        let before = (page.used(), page.bytes());
-        page.replace(found.place, which, part, &mut self.longs);
-        self.account(found.bucket, before);
+        let Found { bucket, place } = found;
+        let page = self.page(bucket);
+        let (before, used) = (page.used(), page.used_replaced(place, which, part));
+        let cell = if used > before { self.fitted(bucket, used) } else { self.cell(bucket) };
+        let mut page = Page::<P, _>(self.cells.get_mut(cell));
+        page.replace(place, which, part, &mut self.longs);
+        self.used = self.used + used - before;
+        if used < before {
+            self.trim(bucket, used);
+        }
     }
 
     /// Takes an entry out.
     pub(crate) fn remove(&mut self, found: Found) {
-        let page = &mut self.segments[found.bucket / SEGMENT][found.bucket % SEGMENT];
-        let before = (page.used(), page.bytes());
-        page.remove(found.place, &mut self.longs);
-        self.account(found.bucket, before);
+        let Found { bucket, place } = found;
+        let cell = self.cell(bucket);
+        let mut page = Page::<P, _>(self.cells.get_mut(cell));
+        let before = page.used();
+        page.remove(place, &mut self.longs);
+        let (left, used) = (page.len(), page.used());
+        if left == 0 {
+            self.used -= before;
+            self.vacate(bucket);
+        } else {
+            self.used -= before - used;
+            self.trim(bucket, used);
+        }
         self.len -= 1;
         if self.buckets > 1 && self.len < self.buckets * FILL / 2 && self.used < self.buckets * FILL_BYTES / 2
         {
@@ -154,9 +176,8 @@ impl<const P: usize> Pages<P> {
 
     /// All entries, in no order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = [Text<'_>; P]> {
-        self.segments.iter().flatten().flat_map(|page| {
-            page.places().map(|place| std::array::from_fn(|which| page.text(place, which, &self.longs)))
-        })
+        let pages = self.segments.iter().flatten().map(|cell| Page::<P, _>(self.cells.get(*cell)));
+        pages.flat_map(|page| page.texts(&self.longs))
     }
 
     fn first_from(&self, bucket: usize) -> Option<Found> {
@@ -207,25 +228,101 @@ impl<const P: usize> Pages<P> {
     /// it counts stays true, but entries are no longer found.
     pub(crate) fn free_some(&mut self, budget: usize) -> usize {
         let mut freed = 0;
-        while freed < budget
-            && let Some(last) = self.segments.last_mut()
-        {
-            match last.pop() {
-                Some(page) => {
-                    page.forget_all(&mut self.longs);
-                    self.page_bytes -= page.bytes();
-                    self.len -= page.len();
-                    freed += page.len();
-                }
-                None => drop(self.segments.pop()),
-            }
+        while freed < budget && !self.segments.is_empty() {
+            let last = self.segments.iter().map(Vec::len).sum::<usize>();
+            let Some(bucket) = last.checked_sub(1) else { break };
+            let page = Page::<P, _>(self.cells.get(self.cell(bucket)));
+            page.forget_all(&mut self.longs);
+            (self.len, freed) = (self.len - page.len(), freed + page.len());
+            self.vacate(bucket);
+            self.pop_bucket();
         }
         freed
     }
 
     #[inline]
-    fn page(&self, bucket: usize) -> &Page<P> {
-        &self.segments[bucket / SEGMENT][bucket % SEGMENT]
+    fn cell(&self, bucket: usize) -> Cell {
+        self.segments[bucket / SEGMENT][bucket % SEGMENT]
+    }
+
+    #[inline]
+    fn set_cell(&mut self, bucket: usize, cell: Cell) {
+        self.segments[bucket / SEGMENT][bucket % SEGMENT] = cell;
+    }
+
+    #[inline]
+    fn page(&self, bucket: usize) -> Page<P, &[u8]> {
+        Page(self.cells.get(self.cell(bucket)))
+    }
+
+    /// The cell of a bucket's page, made to fit so many bytes.
+    #[inline]
+    fn fitted(&mut self, bucket: usize, bytes: usize) -> Cell {
+        let cell = self.cell(bucket);
+        if self.cells.fits(cell, bytes) { cell } else { self.refit(bucket, bytes) }
+    }
+
+    #[inline(never)]
+    fn refit(&mut self, bucket: usize, bytes: usize) -> Cell {
+        let old = self.cell(bucket);
+        // Less than all, where the page is about to be written anew.
+        let used = self.page(bucket).used().min(bytes);
+        let new = self.cells.allocate(bytes, bucket as u32);
+        self.set_cell(bucket, new);
+        if !old.is_none() {
+            self.cells.copy(old, new, used);
+            // The copy brought its owner along, who is the same.
+            self.release(old);
+        }
+        self.cell(bucket)
+    }
+
+    /// Makes a page's cell smaller where that is worth it: with some bytes to spare, so that a page at
+    /// the edge does not go back and forth.
+    #[inline]
+    fn trim(&mut self, bucket: usize, used: usize) {
+        let enough = used + used / 8;
+        if enough < self.cells.get(self.cell(bucket)).len() && !self.cells.fits(self.cell(bucket), enough) {
+            self.refit(bucket, enough);
+        }
+    }
+
+    /// Frees a cell that no bucket has, and notes which other page is there now.
+    fn release(&mut self, cell: Cell) {
+        if let Some(owner) = self.cells.free(cell) {
+            self.set_cell(owner as usize, cell);
+        }
+    }
+
+    /// Frees the cell of a bucket without entries.
+    fn vacate(&mut self, bucket: usize) {
+        let cell = self.cell(bucket);
+        if !cell.is_none() {
+            self.set_cell(bucket, Cell::default());
+            self.release(cell);
+        }
+    }
+
+    /// Puts a page that was made elsewhere in place of a bucket's.
+    fn put(&mut self, bucket: usize, page: &Page<P, Vec<u8>>) {
+        if page.len() == 0 {
+            return self.vacate(bucket);
+        }
+        let cell = self.fitted(bucket, page.used());
+        let target = self.cells.get_mut(cell);
+        target[..OWNER_AT].copy_from_slice(&page.0[..OWNER_AT]);
+        target[OWNER_AT + 4..page.used()].copy_from_slice(&page.0[OWNER_AT + 4..page.used()]);
+    }
+
+    /// Forgets the last bucket.
+    fn pop_bucket(&mut self) {
+        let last = self.segments.last_mut().expect("there is a last bucket");
+        last.pop();
+        if last.is_empty() {
+            self.segments.pop();
+        } else if self.segments.len() == 1 && self.segments[0].len().is_power_of_two() {
+            self.segments[0].shrink_to_fit();
+        }
     }
 
     #[inline]
@@ -244,34 +341,27 @@ impl<const P: usize> Pages<P> {
         all - u32::from(split)
     }
 
-    #[inline]
-    fn account(&mut self, bucket: usize, before: (usize, usize)) {
-        let (used, bytes) = (self.page(bucket).used(), self.page(bucket).bytes());
-        self.used = self.used + used - before.0;
-        self.page_bytes = self.page_bytes + bytes - before.1;
-    }
-
     /// Makes one bucket more, of half of what another has.
     #[inline(never)]
     fn split(&mut self, hasher: &Hasher) {
         let new = self.buckets;
         let bit = 1usize << new.ilog2();
         let old = new - bit;
-        let page = std::mem::take(&mut self.segments[old / SEGMENT][old % SEGMENT]);
-        let longs = &self.longs;
+        let (page, longs) = (self.page(old), &self.longs);
         let goes = |code, bytes: &[u8]| {
             let identity = if code == part::LONG { longs.text(page::number_of(bytes)) } else { bytes };
             part::hash(code, identity, hasher) as usize & bit != 0
         };
+        let before = page.used();
         let [stays, goes] = page.split(goes);
-        self.used = self.used + stays.used() + goes.used() - page.used();
-        self.page_bytes = self.page_bytes + stays.bytes() + goes.bytes() - page.bytes();
-        self.segments[old / SEGMENT][old % SEGMENT] = stays;
+        self.used = self.used + stays.used() + goes.used() - before;
         if new.is_multiple_of(SEGMENT) {
             self.segments.push(Vec::with_capacity(SEGMENT));
         }
-        self.segments[new / SEGMENT].push(goes);
+        self.segments[new / SEGMENT].push(Cell::default());
         self.buckets += 1;
+        self.put(old, &stays);
+        self.put(new, &goes);
     }
 
     /// Gives what the last bucket has back to the one it was split from.
@@ -279,20 +369,14 @@ impl<const P: usize> Pages<P> {
     fn merge(&mut self) {
         let last = self.buckets - 1;
         let into = last - (1 << last.ilog2());
-        let from = self.segments[last / SEGMENT].pop().expect("there is a last bucket");
-        if self.segments[last / SEGMENT].is_empty() {
-            self.segments.pop();
-        } else if last < SEGMENT && last.is_power_of_two() {
-            self.segments[0].shrink_to_fit();
-        }
+        let (page, from) = (self.page(into), self.page(last));
+        let (merged, before) = (page.merge(&from), page.used() + from.used());
+        self.used = self.used + merged.used() - before;
+        self.fullest = self.fullest.max(merged.len());
+        self.put(into, &merged);
+        self.vacate(last);
+        self.pop_bucket();
         self.buckets = last;
-        let page = &mut self.segments[into / SEGMENT][into % SEGMENT];
-        let before = (page.used(), page.bytes());
-        *page = page.merge(&from);
-        self.fullest = self.fullest.max(page.len());
-        self.used -= from.used();
-        self.page_bytes -= from.bytes();
-        self.account(into, before);
     }
 }
 
