@@ -252,12 +252,6 @@ impl Cells {
         self.overwrite(handle, Draft { key: &key, kind: header.kind(), payload, raw, expiry, access })
     }
 
-    /// Sets the bit that a collection's kind has to itself.
-    pub(crate) fn set_variant(&mut self, handle: Handle, variant: bool) {
-        let header = self.view(handle).header();
-        self.set_header(handle, if variant { header.with_raw() } else { header.without_raw() });
-    }
-
     /// The big collection of an entry. Whoever changes it says so with [`Cells::resized`].
     #[inline]
     pub(crate) fn big_mut(&mut self, handle: Handle) -> &mut Big {

@@ -37,7 +37,6 @@ mod strings;
 mod table;
 mod text;
 mod travel;
-#[allow(dead_code, reason = "what collections have in common; their kinds come one after the other")]
 mod types;
 mod usage;
 

@@ -58,9 +58,6 @@ proptest! {
         prop_assert_eq!(at, texts[..cut].iter().map(|text| packed::size(Text::of(text))).sum::<usize>());
         prop_assert_eq!(packed::skip_back(&bytes, bytes.len(), texts.len() - cut), at);
         prop_assert_eq!(&bytes[..at], &pack(&texts[..cut])[..]);
-        let mut items = Items::new(&bytes);
-        items.by_ref().take(cut).for_each(drop);
-        prop_assert_eq!(items.at(), at);
         for (number, text) in texts.iter().enumerate() {
             let first = texts.iter().position(|other| other == text).unwrap();
             prop_assert_eq!(packed::find(&bytes, 0, 1, Text::of(text)), Some(packed::skip(&bytes, 0, first)));

@@ -220,6 +220,7 @@ pub(crate) fn find(bytes: &[u8], mut at: usize, step: usize, text: Text<'_>) -> 
 }
 
 /// The number of items, if bytes from elsewhere are items and nothing else.
+#[cfg(test)]
 pub(crate) fn validate(bytes: &[u8]) -> Option<usize> {
     let (mut at, mut count) = (0, 0);
     while at < bytes.len() {
@@ -247,6 +248,7 @@ pub(crate) fn validate(bytes: &[u8]) -> Option<usize> {
 }
 
 /// As [`start_of`] the last item of bytes that may be anything.
+#[cfg(test)]
 fn start_of_checked(bytes: &[u8]) -> Option<usize> {
     let (mut length, mut shift) = (0usize, 0);
     for (at, byte) in bytes.iter().enumerate().rev().take(5) {
@@ -272,18 +274,6 @@ impl<'a> Items<'a> {
     #[inline]
     pub(crate) fn new(bytes: &'a [u8]) -> Items<'a> {
         Items { bytes, at: 0, end: bytes.len() }
-    }
-
-    /// Where the next item from the front begins.
-    #[inline]
-    pub(crate) fn at(&self) -> usize {
-        self.at
-    }
-
-    /// Where the next item from the back ends.
-    #[inline]
-    pub(crate) fn end(&self) -> usize {
-        self.end
     }
 }
 

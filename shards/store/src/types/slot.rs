@@ -143,12 +143,6 @@ impl SlotMut<'_> {
         self.found.is_some_and(|found| self.store.cells.view(found.handle).header().is_raw())
     }
 
-    /// Sets the bit that the kind has to itself.
-    pub(crate) fn set_variant(&mut self, variant: bool) {
-        let found = self.found.expect("a new collection has no bits");
-        self.store.cells.set_variant(found.handle, variant);
-    }
-
     /// Writes `bytes` over a range of the packed bytes, which may grow or shrink by that.
     pub(crate) fn splice(&mut self, range: Range<usize>, bytes: &[u8]) {
         let Some(found) = self.found else {

@@ -36,11 +36,6 @@ struct Changed {
 impl Leaf {
     const EMPTY: Leaf = Leaf { chunks: Vec::new(), len: 0, bytes: 0 };
 
-    /// The chunk with this number in the leaf.
-    pub(super) fn chunk(&self, slot: usize) -> &Chunk {
-        &self.chunks[slot]
-    }
-
     /// Changes a chunk, and counts what it gains or loses.
     #[inline]
     pub(super) fn change<R>(&mut self, slot: usize, change: impl FnOnce(&mut Chunk) -> R) -> R {
