@@ -55,11 +55,15 @@ fn main() {
         let mut store = new_store();
         let before = resident_bytes();
         (0..count).for_each(|number| list(&mut store).push(side, &element(number)));
-        let (resident, own) = (resident_bytes() - before, store.bytes().total());
+        let (resident, own) = (resident_bytes().saturating_sub(before), store.bytes().total());
+        let key = store.key(b"list");
+        let alone = store.find(0, key, NOW).map_or(0, |entry| entry.memory_bytes());
         println!(
-            "{count} elements of 16 bytes pushed {side:?}: {:.2} bytes each resident, {:.2} by own count",
+            "{count} elements of 16 bytes pushed {side:?}: {:.2} bytes each resident with an empty store's, {:.2} by \
+             own count, {:.2} of the key alone",
             resident as f64 / count as f64,
             own as f64 / count as f64,
+            alone as f64 / count as f64,
         );
     }
     for length in [30, 1_000, 1_000_000] {
