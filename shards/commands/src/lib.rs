@@ -22,7 +22,7 @@ pub use catalog::{Catalog, Entry};
 pub use command::{
     Check, CheckFn, Command, DecideFn, Everywhere, Go, HomeFn, LocalFn, Lock, Order, Piece, Plan, Run, Spread,
 };
-pub use context::{Args, Caller, Ctx, Effects, Key, Random};
+pub use context::{Args, Caller, Ctx, Effects, Hashed, Key, Random};
 pub use home::{After, Call, Facts, Home, House, Job, PauseMode, ReplyMode, SessionState};
 
 /// Every command, family by family.

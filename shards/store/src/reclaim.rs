@@ -33,6 +33,13 @@ impl Store {
         }
     }
 
+    /// Whether [`Store::reclaim`] has something to do.
+    #[inline]
+    pub fn has_ruins(&self) -> bool {
+        let arena = self.cells.arena();
+        !self.ruins.is_empty() || self.cells.has_buried() || arena.used() == 0 && arena.reserved() > 0
+    }
+
     /// Frees what was flushed, and large buffers that were removed: about `budget_entries` entries at
     /// a time. Whether something is left.
     pub fn reclaim(&mut self, budget_entries: usize) -> bool {
