@@ -247,13 +247,17 @@ impl Core {
             self.wires.close_slow();
         }
         self.wires.free_stuck();
-        self.tell_chokes();
+        if !self.wires.chokes.is_empty() {
+            self.tell_chokes();
+        }
         // 9 publish; the flush follows, alone or as a part of going to sleep
         self.shard.stage(&mut self.wires);
         self.wires.submit();
         let sent = self.wires.publish(&self.block);
         self.shard.published();
-        self.run_errands();
+        if !self.wires.errands.is_empty() {
+            self.run_errands();
+        }
         useful |= parcels + sent > 0 || began_ns.is_some() || self.shard.ran() > 0;
         if useful {
             self.account(now, began_ns.unwrap_or(now.mono_ns));
@@ -370,7 +374,7 @@ impl Core {
 
     fn tell_chokes(&mut self) {
         // In the order they came: the last word on a connection holds.
-        for (conn, stuck, bytes) in std::mem::take(&mut self.wires.chokes) {
+        for (conn, stuck, bytes) in self.wires.chokes.drain(..) {
             self.shard.choke(conn, stuck, bytes);
         }
     }

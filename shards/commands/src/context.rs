@@ -168,6 +168,28 @@ impl Random {
     }
 }
 
+/// Where the argument begins whose hash is known: a handler that asks for the key there need not hash it.
+#[derive(Clone, Copy, Debug)]
+pub struct Hashed {
+    at: *const u8,
+    hash: u64,
+}
+
+impl Hashed {
+    /// None is.
+    pub const NONE: Hashed = Hashed { at: std::ptr::null(), hash: 0 };
+
+    /// The argument at `index` is.
+    #[inline]
+    pub fn new(args: Args<'_>, index: usize, hash: u64) -> Hashed {
+        let at = args
+            .spans
+            .get(index)
+            .map_or(std::ptr::null(), |span| args.bytes.as_ptr().wrapping_add(span.start as usize));
+        Hashed { at, hash }
+    }
+}
+
 /// What a `Local` handler works with.
 pub struct Ctx<'a> {
     /// This shard's slice of the keyspace.
@@ -186,8 +208,8 @@ pub struct Ctx<'a> {
     pub random: &'a mut Random,
     /// What the handler did besides its reply.
     pub effects: &'a mut Effects,
-    /// A key whose hash was worked out on the way here.
-    pub hashed: Option<Key<'a>>,
+    /// The key whose hash was worked out on the way here.
+    pub hashed: Hashed,
 }
 
 impl Ctx<'_> {
@@ -200,10 +222,10 @@ impl Ctx<'_> {
     /// A key with its hash.
     #[inline]
     pub fn key<'k>(&self, bytes: &'k [u8]) -> Key<'k> {
-        match self.hashed {
-            Some(known) if std::ptr::eq(known.bytes, bytes) => Key { bytes, hash: known.hash },
-            _ => self.key_anew(bytes),
+        if bytes.as_ptr() == self.hashed.at {
+            return Key { bytes, hash: self.hashed.hash };
         }
+        self.key_anew(bytes)
     }
 
     #[inline(never)]

@@ -29,7 +29,7 @@ pub use command::{
     ActFn, Check, CheckFn, Command, DecideFn, Everywhere, Go, HomeFn, LocalFn, Lock, NextFn, Order, Piece,
     Plan, Run, Spread, Wide,
 };
-pub use context::{Args, Caller, Ctx, Effects, Key, KeyEvent, Random};
+pub use context::{Args, Caller, Ctx, Effects, Hashed, Key, KeyEvent, Random};
 pub use home::{After, Call, Facts, Home, House, Job, PauseMode, ReplyMode, SessionState};
 
 /// Every command, family by family.

@@ -447,7 +447,7 @@ impl House for TestHouse {
             shards: self.shards,
             random: &mut self.random,
             effects: &mut self.effects,
-            hashed: None,
+            hashed: crate::Hashed::NONE,
         }
     }
     fn random(&mut self) -> &mut Random {

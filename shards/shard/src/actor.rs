@@ -80,6 +80,8 @@ pub struct Shard {
     pub(crate) now: Now,
     pub(crate) sessions: Sessions,
     pub(crate) effects: Effects,
+    /// Commands that ran for sessions of this shard, since `took` was last called.
+    pub(crate) ran_here: u64,
     /// Keys may have come or gone without an effect of their own: moved, exchanged.
     pub(crate) recount: bool,
     /// Replies of the session that runs now.
@@ -161,6 +163,7 @@ impl Shard {
             now: Now::default(),
             sessions: Sessions::default(),
             effects: Effects::default(),
+            ran_here: 0,
             recount: false,
             reply: Vec::with_capacity(64 * 1024),
             away_reply: Vec::with_capacity(4 * 1024),

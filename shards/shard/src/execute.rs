@@ -5,7 +5,7 @@ use crate::actor::Shard;
 use crate::outbox::Outbox;
 use crate::parcel::{ConnId, Ticket};
 use crate::session::{Hold, Session};
-use commands::{After, Args, Caller, Check, Ctx, Home, HomeFn, Job, Key, LocalFn, Run};
+use commands::{After, Args, Caller, Check, Ctx, Hashed, Home, HomeFn, Job, LocalFn, Run};
 use resp::Reply;
 
 impl Shard {
@@ -17,14 +17,14 @@ impl Shard {
         number: u16,
         handler: LocalFn,
         args: Args<'_>,
-        hashed: Option<Key<'_>>,
+        hashed: Hashed,
     ) {
         let before = self.reply.len();
         let caller = self.caller(session);
         if !self.short_of_room || !self.lacks_room(number, args.len(), caller.version) {
             self.call(handler, caller, args, hashed);
         }
-        self.block.local_commands.add(1);
+        self.ran_here += 1;
         self.count_reply(number, before);
         self.mute(session, before);
     }
@@ -32,13 +32,13 @@ impl Shard {
     /// The same, for a command whose handler is inside its way of running.
     pub(crate) fn run_here(&mut self, session: &mut Session, number: u16, args: Args<'_>) {
         if let Some(handler) = local_handler(self.catalog.entry(number).command.run) {
-            self.run_local(session, number, handler, args, None);
+            self.run_local(session, number, handler, args, Hashed::NONE);
         }
     }
 
     /// Calls a handler; its reply is appended to `self.reply`.
     #[inline]
-    pub(crate) fn call(&mut self, handler: LocalFn, caller: Caller, args: Args<'_>, hashed: Option<Key<'_>>) {
+    pub(crate) fn call(&mut self, handler: LocalFn, caller: Caller, args: Args<'_>, hashed: Hashed) {
         let mut ctx = Ctx {
             store: &mut self.store,
             live: &self.settings.live,
@@ -69,6 +69,7 @@ impl Shard {
     }
 
     /// Counts another command than the one before it.
+    #[inline(never)]
     fn count_other(&mut self, number: u16) {
         self.gather_ran();
         self.ran_last = (number, 1);

@@ -125,6 +125,7 @@ impl Shard {
     }
 
     /// Sends what was written, or puts it behind answers that are away.
+    #[inline(never)]
     pub(crate) fn hand_out<O: Outbox>(&mut self, conn: ConnId, session: &mut Session, out: &mut O) {
         if self.reply.is_empty() {
             return;
@@ -334,6 +335,7 @@ impl Shard {
     }
 
     /// Whether a session has written so much that all others get their turn before it goes on.
+    #[inline(never)]
     fn has_had_its_share(&mut self, conn: ConnId, session: &mut Session) -> bool {
         if self.share_bytes <= self.bounds.share_bytes {
             return false;

@@ -50,7 +50,7 @@ impl House for Shard {
             shards: self.shards,
             random: &mut self.random,
             effects: &mut self.effects,
-            hashed: None,
+            hashed: commands::Hashed::NONE,
         }
     }
 

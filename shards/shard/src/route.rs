@@ -10,7 +10,7 @@ use crate::parcel::{ConnId, PartKey, lock_of};
 use crate::planted::Bug;
 use crate::session::{Hold, Session};
 use crate::txn::Want;
-use commands::{Args, Caller, Entry, Key, ReplyMode, Run, Spread};
+use commands::{Args, Caller, Entry, Hashed, ReplyMode, Run, Spread};
 
 /// Commands over several shards that a session may have away: enough to share the price of a round.
 const TRANSACTIONS_AWAY_MAX: usize = 32;
@@ -44,32 +44,16 @@ impl Shard {
         out: &mut O,
     ) -> Flow {
         let frame = &batch.frames[place];
-        // Refusals make their arguments anew: then the usual path need not have them in memory.
+        // What is rare is out of the way: then the usual path has the registers.
         if frame.number == UNKNOWN {
-            self.refuse_unknown(session, batch.args_of(bytes, frame));
-            self.behind_answers(session);
-            return Flow::Next;
+            return self.unknown(session, batch.args_of(bytes, frame));
         }
         // The catalog outlives the shard, so an entry does not borrow it.
         let catalog = self.catalog;
         let entry = catalog.entry(frame.number);
-        match self.pass(session, entry, frame.count as usize) {
-            Passage::Free => {}
-            Passage::WrongArity => {
-                self.refuse_arity(session, frame.number, batch.args_of(bytes, frame));
-                self.behind_answers(session);
-                return Flow::Next;
-            }
-            Passage::Refused => {
-                self.behind_answers(session);
-                return Flow::Next;
-            }
-            Passage::Paused => {
-                session.hold = Hold::Pause;
-                self.marks.paused += 1;
-                self.paused.push_back(conn);
-                return Flow::Held;
-            }
+        let passage = self.pass(session, entry, frame.count as usize);
+        if passage != Passage::Free {
+            return self.turn_back(conn, session, passage, frame.number, batch.args_of(bytes, frame));
         }
         if session.transacting && !self.follows(session, entry) {
             return Flow::Held;
@@ -80,14 +64,62 @@ impl Shard {
         if let Some(handler) = entry.with_one_key {
             let sealed = !self.remote.intents.is_clear() && self.is_sealed(entry, args, frame.hash);
             if frame.owner == self.index && !sealed {
-                let key = Key { bytes: args.get(entry.single_key as usize), hash: frame.hash };
-                self.run_local(session, frame.number, handler, args, Some(key));
+                let hashed = Hashed::new(args, entry.single_key as usize, frame.hash);
+                self.run_local(session, frame.number, handler, args, hashed);
                 self.behind_answers(session);
                 return Flow::Next;
             }
             return self.send_away(conn, session, bytes, batch, place, frame.owner, out);
         }
-        match entry.command.run {
+        self.run_otherwise(conn, session, bytes, batch, place, out)
+    }
+
+    /// A frame that is no command.
+    #[cold]
+    fn unknown(&mut self, session: &mut Session, args: Args<'_>) -> Flow {
+        self.refuse_unknown(session, args);
+        self.behind_answers(session);
+        Flow::Next
+    }
+
+    /// A frame that may not pass, or not yet.
+    #[cold]
+    fn turn_back(
+        &mut self,
+        conn: ConnId,
+        session: &mut Session,
+        passage: Passage,
+        number: u16,
+        args: Args<'_>,
+    ) -> Flow {
+        match passage {
+            Passage::Paused => {
+                session.hold = Hold::Pause;
+                self.marks.paused += 1;
+                self.paused.push_back(conn);
+                return Flow::Held;
+            }
+            Passage::WrongArity => self.refuse_arity(session, number, args),
+            Passage::Refused | Passage::Free => {}
+        }
+        self.behind_answers(session);
+        Flow::Next
+    }
+
+    /// Runs a frame that is not a command with one key.
+    #[inline(never)]
+    fn run_otherwise<O: Outbox>(
+        &mut self,
+        conn: ConnId,
+        session: &mut Session,
+        bytes: &[u8],
+        batch: &Batch,
+        place: usize,
+        out: &mut O,
+    ) -> Flow {
+        let frame = &batch.frames[place];
+        let args = batch.args_of(bytes, frame);
+        match self.catalog.entry(frame.number).command.run {
             Run::Local(_) | Run::Plan(_) => self.run_many(conn, session, bytes, batch, place, out),
             Run::Home(handler) => {
                 // Facts of the session must not overtake commands that are away.
@@ -287,6 +319,7 @@ impl Shard {
     }
 
     /// Whether a command with keys on this shard meets a seal.
+    #[inline(never)]
     pub(crate) fn is_sealed(&self, entry: &Entry, args: Args<'_>, hash: u64) -> bool {
         let intents = &self.remote.intents;
         if entry.single_key != 0 {

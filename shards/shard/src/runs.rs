@@ -10,7 +10,7 @@ use crate::parcel::{ConnId, Parcel, Run, Step, Ticket};
 use crate::pause::PAUSED_WRITES;
 use crate::planted::Bug;
 use crate::session::{Hold, Session};
-use commands::{Args, Key, ReplyMode};
+use commands::{Args, Hashed, ReplyMode};
 use resp::Span;
 
 /// Reply room that a run carries from home.
@@ -160,7 +160,7 @@ impl Shard {
                 self.short_of_room && self.lacks_room(step.number, args.len(), run.caller.version);
             if let Some(handler) = local_handler(entry.command.run).filter(|_| !lacks_room) {
                 let place = entry.single_key as usize;
-                let hashed = (place != 0).then(|| Key { bytes: args.get(place), hash: step.hash });
+                let hashed = if place == 0 { Hashed::NONE } else { Hashed::new(args, place, step.hash) };
                 self.call(handler, run.caller, args, hashed);
             }
             self.now = now;

@@ -34,6 +34,19 @@ impl Store {
         }
     }
 
+    /// Whether [`Store::reclaim`] has something to do.
+    #[inline]
+    pub fn has_ruins(&self) -> bool {
+        let arena = self.cells.arena();
+        self.has_leftovers() || arena.used() == 0 && arena.reserved() > 0
+    }
+
+    /// Something was flushed or removed whose memory is still to be freed.
+    #[inline]
+    fn has_leftovers(&self) -> bool {
+        !self.ruins.is_empty() || !self.due_ruins.is_empty() || self.cells.buried() > 0
+    }
+
     /// Frees what was flushed, and large buffers that were removed: about `budget_entries` entries at
     /// a time. Whether something is left.
     pub fn reclaim(&mut self, budget_entries: usize) -> bool {
@@ -63,7 +76,7 @@ impl Store {
         if self.ruins.is_empty() && self.cells.arena().used() == 0 {
             self.trim();
         }
-        !self.ruins.is_empty() || !self.due_ruins.is_empty() || self.cells.buried() > 0
+        self.has_leftovers()
     }
 
     /// Keys that were flushed or removed, and whose memory is still to be freed.

@@ -94,6 +94,7 @@ impl Store {
     }
 
     /// The entry of a key, noted as used now. An expired one is removed, and is not found.
+    #[inline]
     pub fn find(&mut self, db: usize, key: Key<'_>, now: i64) -> Option<Entry<'_>> {
         if self.now != now {
             return self.find_slowly(db, key, now);

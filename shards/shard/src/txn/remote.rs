@@ -185,7 +185,7 @@ impl Shard {
                 spans.push(part.spans[0]);
                 spans.extend_from_slice(&part.spans[key.span as usize..key.until as usize]);
                 self.reply.clear();
-                self.call(handler, part.caller, Args::new(&part.bytes, &spans), None);
+                self.call(handler, part.caller, Args::new(&part.bytes, &spans), commands::Hashed::NONE);
                 spans.clear();
                 self.remote.spans = spans;
                 // An array of one: its element alone is wanted.
@@ -194,7 +194,7 @@ impl Shard {
                 part.cuts.push(part.reply.len() as u32);
             }
         } else {
-            self.call(handler, part.caller, Args::new(&part.bytes, &part.spans), None);
+            self.call(handler, part.caller, Args::new(&part.bytes, &part.spans), commands::Hashed::NONE);
             part.reply.extend_from_slice(&self.reply);
         }
         self.end_away_reply();
