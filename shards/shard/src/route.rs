@@ -244,7 +244,12 @@ impl Shard {
             session.hold = Hold::Answers;
             return Flow::Held;
         }
-        if !self.check_before_split(session, entry, args, &[]) {
+        // What it names tells where it may write: there must be room.
+        self.list_keys(entry, args);
+        let keys = std::mem::take(&mut self.home.keys);
+        let good = self.check_before_split(session, entry, args, &keys);
+        self.home.keys = keys;
+        if !good {
             return Flow::Next;
         }
         self.start_wide(conn, session, entry.number, args, out);
