@@ -248,7 +248,7 @@ impl Shard {
             shards: self.shards,
             random: &mut self.random,
             effects: &mut self.effects,
-            hashed: None,
+            hashed: commands::Hashed::NONE,
         }
     }
 }
