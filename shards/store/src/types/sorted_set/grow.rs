@@ -1,14 +1,14 @@
 //! How a tree makes room: a full leaf lends entries to a neighbour or is divided, and nodes above likewise.
 
 use super::inner::{CHILDREN_MAX, Child, Inner};
-use super::leaf::{ENTRIES_MAX, Leaf, MEMBERS_MAX};
+use super::leaf::{ENTRIES_MANY, Leaf, MEMBERS_MAX};
 use super::slab::NONE;
 use super::tree::{BigSortedSet, parts};
 use crate::hash::Hasher;
 use std::ops::Range;
 
-/// A full leaf lends entries to a neighbour with no more than this many.
-const LENT_TO_MAX: usize = ENTRIES_MAX - 4;
+/// A full leaf lends entries to a neighbour with so many less than itself.
+const LENDS_FROM: usize = 4;
 
 impl BigSortedSet {
     /// Makes room for an entry at a slot of a full leaf; answers the leaf where it may go.
@@ -63,10 +63,11 @@ impl BigSortedSet {
         let lends = |other: u32| {
             let near = (other != NONE).then(|| &self.leaves[other])?;
             let members = leaf.members_len() + near.members_len() + member_len;
-            let has = near.parent == leaf.parent && near.len() <= LENT_TO_MAX && members <= MEMBERS_MAX;
-            has.then_some((len - near.len()).div_ceil(2))
+            let less = len.saturating_sub(near.len());
+            let has = near.parent == leaf.parent && less >= LENDS_FROM && members <= MEMBERS_MAX;
+            has.then_some(less / 2)
         };
-        if len < ENTRIES_MAX {
+        if len < ENTRIES_MANY {
             return None;
         }
         let (next, previous) = (leaf.next, leaf.previous);

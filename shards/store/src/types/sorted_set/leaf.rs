@@ -8,12 +8,19 @@ use super::slab::NONE;
 pub(super) const ENTRIES_MAX: usize = 64;
 /// Bytes of members that a leaf holds at most; only a leaf of one entry may hold more.
 pub(super) const MEMBERS_MAX: usize = 4096;
-/// Bytes of an entry beside its member: tag, start, score.
-const BESIDE: usize = 1 + 2 + 8;
+/// A leaf with so many entries or more is full when its buffer is: it does not grow by a size class for
+/// the few that are left.
+pub(super) const ENTRIES_MANY: usize = ENTRIES_MAX * 7 / 8;
+/// Bytes of an entry beside its member: tag and score, and a start where members differ in length.
+const BESIDE: usize = 1 + 8;
+const START: usize = 2;
+/// The length of members that differ in theirs.
+const VARIED: u16 = u16::MAX;
 
 /// ```text
 /// page: tags (a byte each) | starts of the members (2 bytes each) | scores (8 bytes each) | members
 /// ```
+/// Starts are left out while all members have one length, as names and numbers often do.
 /// A tag is a byte of the member's hash, so that a member is found by comparing many tags at a time. A
 /// start counts from where the members begin.
 #[derive(Clone, Debug)]
@@ -24,20 +31,38 @@ pub(super) struct Leaf {
     pub(super) next: u32,
     /// The leaf with the next lower entries.
     pub(super) previous: u32,
-    count: u32,
+    count: u16,
+    /// The length of all members, or `VARIED`. Of an empty leaf it means nothing.
+    length: u16,
     page: Vec<u8>,
 }
 
 impl Default for Leaf {
     fn default() -> Leaf {
-        Leaf { parent: NONE, next: NONE, previous: NONE, count: 0, page: Vec::new() }
+        Leaf { parent: NONE, next: NONE, previous: NONE, count: 0, length: VARIED, page: Vec::new() }
     }
 }
 
 impl Leaf {
     #[inline]
     pub(super) fn len(&self) -> usize {
-        self.count as usize
+        usize::from(self.count)
+    }
+
+    /// Bytes of a start: none where all members have one length.
+    #[inline]
+    fn start_size(&self) -> usize {
+        if self.length == VARIED { START } else { 0 }
+    }
+
+    #[inline]
+    fn beside(&self) -> usize {
+        BESIDE + self.start_size()
+    }
+
+    #[inline]
+    fn scores_at(&self) -> usize {
+        (1 + self.start_size()) * self.len()
     }
 
     /// Bytes of its buffer.
@@ -48,7 +73,7 @@ impl Leaf {
 
     #[inline]
     fn members_at(&self) -> usize {
-        BESIDE * self.len()
+        self.beside() * self.len()
     }
 
     /// Bytes of all members.
@@ -60,23 +85,28 @@ impl Leaf {
     /// Whether there is room for an entry with a member of that many bytes.
     #[inline]
     pub(super) fn fits(&self, member_len: usize) -> bool {
-        self.count == 0 || self.len() < ENTRIES_MAX && self.members_len() + member_len <= MEMBERS_MAX
+        let fits = self.len() < ENTRIES_MAX && self.members_len() + member_len <= MEMBERS_MAX;
+        let grows = self.page.len() + self.beside() + member_len > self.page.capacity();
+        self.count == 0 || fits && !(grows && self.len() >= ENTRIES_MANY)
     }
 
     /// Where the member of an entry begins among the members; of the entry behind the last: their end.
     #[inline]
     fn start(&self, slot: usize) -> usize {
         let count = self.len();
+        if self.length != VARIED {
+            return usize::from(self.length) * slot;
+        }
         if slot == count {
             return self.members_len();
         }
-        let at = count + 2 * slot;
+        let at = count + START * slot;
         usize::from(u16::from_le_bytes([self.page[at], self.page[at + 1]]))
     }
 
     #[inline]
     pub(super) fn score(&self, slot: usize) -> f64 {
-        let at = 3 * self.len() + 8 * slot;
+        let at = self.scores_at() + 8 * slot;
         f64::from_le_bytes(*self.page[at..].first_chunk().expect("a score is in the page"))
     }
 
@@ -134,35 +164,53 @@ impl Leaf {
 
     #[inline]
     pub(super) fn set_score(&mut self, slot: usize, score: f64) {
-        let at = 3 * self.len() + 8 * slot;
+        let at = self.scores_at() + 8 * slot;
         self.page[at..at + 8].copy_from_slice(&score.to_le_bytes());
     }
 
     /// Puts an entry at a slot, where it [`fits`](Leaf::fits).
     pub(super) fn insert(&mut self, slot: usize, tag: u8, score: f64, member: &[u8]) {
+        self.admit(member.len());
         let (count, old) = (self.len(), self.page.len());
-        let start = self.start(slot);
-        self.reserve(old + BESIDE + member.len());
+        let (beside, start_size, start) = (self.beside(), self.start_size(), self.start(slot));
+        let length = old + beside + member.len();
+        self.reserve(length);
         let page = &mut self.page;
-        page.resize(old + BESIDE + member.len(), 0);
+        page.resize(length, 0);
         // From the back, so that nothing is written over before it has moved.
-        let (members, moved) = (BESIDE * count, BESIDE * (count + 1));
+        let (members, moved) = (beside * count, beside * (count + 1));
         page.copy_within(members + start..old, moved + start + member.len());
         page.copy_within(members..members + start, moved);
         page[moved + start..moved + start + member.len()].copy_from_slice(member);
-        let (scores, moved) = (3 * count, 3 * (count + 1));
+        let (scores, moved) = ((1 + start_size) * count, (1 + start_size) * (count + 1));
         page.copy_within(scores + 8 * slot..members, moved + 8 * (slot + 1));
         page.copy_within(scores..scores + 8 * slot, moved);
         page[moved + 8 * slot..moved + 8 * (slot + 1)].copy_from_slice(&score.to_le_bytes());
-        let (starts, moved) = (count, count + 1);
-        page.copy_within(starts + 2 * slot..scores, moved + 2 * (slot + 1));
-        page.copy_within(starts..starts + 2 * slot, moved);
-        let start = u16::try_from(start).expect("members of several entries are short");
-        page[moved + 2 * slot..moved + 2 * (slot + 1)].copy_from_slice(&start.to_le_bytes());
-        shift(&mut page[moved + 2 * (slot + 1)..3 * (count + 1)], member.len() as u16);
+        if start_size > 0 {
+            let (starts, ends, moved) = (count, scores, count + 1);
+            page.copy_within(starts + START * slot..ends, moved + START * (slot + 1));
+            page.copy_within(starts..starts + START * slot, moved);
+            let start = u16::try_from(start).expect("members of several entries are short");
+            page[moved + START * slot..moved + START * (slot + 1)].copy_from_slice(&start.to_le_bytes());
+            shift(&mut page[moved + START * (slot + 1)..(1 + START) * (count + 1)], member.len() as u16);
+        }
         page.copy_within(slot..count, slot + 1);
         page[slot] = tag;
         self.count += 1;
+    }
+
+    /// Makes ready for a member of a length: starts are written once it is another than all had.
+    fn admit(&mut self, length: usize) {
+        let short = u16::try_from(length).unwrap_or(VARIED);
+        if self.count == 0 {
+            self.length = short;
+        } else if self.length != short && self.length != VARIED {
+            let (count, own) = (self.len(), self.length);
+            self.reserve(self.page.len() + START * count);
+            let starts = (0..count).flat_map(|slot| (own * slot as u16).to_le_bytes());
+            self.page.splice(count..count, starts);
+            self.length = VARIED;
+        }
     }
 
     /// Takes the entries from `from` to before `to` out; a buffer that has become far too big is changed.
@@ -176,22 +224,25 @@ impl Leaf {
     fn drop_entries(&mut self, from: usize, to: usize) {
         let (count, gone) = (self.len(), to - from);
         let (start, end, old) = (self.start(from), self.start(to), self.page.len());
+        let (beside, start_size) = (self.beside(), self.start_size());
         let page = &mut self.page;
-        let (starts, scores, members) = (count, 3 * count, BESIDE * count);
+        let (starts, scores, members) = (count, (1 + start_size) * count, beside * count);
         let left = count - gone;
         page.copy_within(to..count, from);
-        page.copy_within(starts..starts + 2 * from, left);
-        page.copy_within(starts + 2 * to..scores, left + 2 * from);
-        if left > from {
+        if start_size > 0 {
+            page.copy_within(starts..starts + START * from, left);
+            page.copy_within(starts + START * to..scores, left + START * from);
             // Wraps: what is taken away is added as its complement.
-            shift(&mut page[left + 2 * from..3 * left], ((end - start) as u16).wrapping_neg());
+            let delta = ((end - start) as u16).wrapping_neg();
+            shift(&mut page[left + START * from..(1 + START) * left], delta);
         }
-        page.copy_within(scores..scores + 8 * from, 3 * left);
-        page.copy_within(scores + 8 * to..members, 3 * left + 8 * from);
-        page.copy_within(members..members + start, BESIDE * left);
-        page.copy_within(members + end..old, BESIDE * left + start);
-        page.truncate(old - BESIDE * gone - (end - start));
-        self.count = left as u32;
+        let moved = (1 + start_size) * left;
+        page.copy_within(scores..scores + 8 * from, moved);
+        page.copy_within(scores + 8 * to..members, moved + 8 * from);
+        page.copy_within(members..members + start, beside * left);
+        page.copy_within(members + end..old, beside * left + start);
+        page.truncate(old - beside * gone - (end - start));
+        self.count = left as u16;
     }
 
     /// Takes the entries from `from` on into a leaf of their own, with as big a buffer.
@@ -213,7 +264,7 @@ impl Leaf {
     /// An empty leaf with a buffer as big, and no neighbours: leaves of one set are of one size, so that
     /// what one gives back to the allocator the next can use.
     pub(super) fn empty_like(&self) -> Leaf {
-        let usual = self.page.capacity().min(room(BESIDE * ENTRIES_MAX + MEMBERS_MAX));
+        let usual = self.page.capacity().min(room((BESIDE + START) * ENTRIES_MAX + MEMBERS_MAX));
         Leaf { page: Vec::with_capacity(usual), ..Leaf::default() }
     }
 
@@ -233,37 +284,41 @@ impl Leaf {
     fn take_entries(&mut self) -> Leaf {
         let page = Vec::with_capacity(self.page.capacity());
         let page = std::mem::replace(&mut self.page, page);
-        Leaf { count: std::mem::take(&mut self.count), page, ..Leaf::default() }
+        Leaf { count: std::mem::take(&mut self.count), length: self.length, page, ..Leaf::default() }
     }
 
     /// Fills this empty leaf with all entries of one and some of another behind them.
     fn put_together(&mut self, left: &Leaf, (right, from, to): (&Leaf, usize, usize)) {
-        let (count, base) = (left.len(), left.members_len());
-        let (start, end) = (right.start(from), right.start(to));
-        let all = count + to - from;
-        let page = &mut self.page;
-        let length = BESIDE * all + base + end - start;
-        if length > page.capacity() {
-            page.reserve_exact(room(length));
+        let (base, start, end) = (left.members_len(), right.start(from), right.start(to));
+        let all = left.len() + to - from;
+        self.length = match (left.len(), to - from) {
+            (0, _) => right.length,
+            (_, 0) => left.length,
+            _ if left.length == right.length => left.length,
+            _ => VARIED,
+        };
+        self.count = all as u16;
+        let length = self.beside() * all + base + end - start;
+        self.reserve(length);
+        let (varied, page) = (self.length == VARIED, &mut self.page);
+        page.extend_from_slice(&left.page[..left.len()]);
+        page.extend_from_slice(&right.page[from..to]);
+        if varied {
+            let mut put = |start: usize| page.extend_from_slice(&(start as u16).to_le_bytes());
+            (0..left.len()).for_each(|slot| put(left.start(slot)));
+            (from..to).for_each(|slot| put(base + right.start(slot) - start));
         }
-        let (mine, theirs, other) = (&left.page, &right.page, right.len());
-        page.extend_from_slice(&mine[..count]);
-        page.extend_from_slice(&theirs[from..to]);
-        page.extend_from_slice(&mine[count..3 * count]);
-        page.extend_from_slice(&theirs[other + 2 * from..other + 2 * to]);
-        // Wraps: a start may move towards the front.
-        shift(&mut page[all + 2 * count..3 * all], (base as u16).wrapping_sub(start as u16));
-        page.extend_from_slice(&mine[3 * count..BESIDE * count]);
-        page.extend_from_slice(&theirs[3 * other + 8 * from..3 * other + 8 * to]);
-        page.extend_from_slice(&mine[BESIDE * count..]);
-        page.extend_from_slice(&theirs[BESIDE * other + start..BESIDE * other + end]);
-        self.count = all as u32;
+        page.extend_from_slice(&left.page[left.scores_at()..left.members_at()]);
+        let scores = right.scores_at();
+        page.extend_from_slice(&right.page[scores + 8 * from..scores + 8 * to]);
+        page.extend_from_slice(&left.page[left.members_at()..]);
+        page.extend_from_slice(&right.page[right.members_at() + start..right.members_at() + end]);
     }
 
     /// Where to split a full leaf: half of its bytes lie on either side.
     pub(super) fn middle(&self) -> usize {
         let half = self.page.len() / 2;
-        let cut = (1..self.len()).find(|slot| BESIDE * slot + self.start(*slot) >= half);
+        let cut = (1..self.len()).find(|slot| self.beside() * slot + self.start(*slot) >= half);
         cut.unwrap_or(self.len() - 1)
     }
 
@@ -313,7 +368,12 @@ mod tests {
             ((seed >> 33) as usize) % bound
         };
         for step in 0..20_000u32 {
-            let member = step.to_string().repeat(below(5)).into_bytes();
+            // Now and then members have one length for a while.
+            let member = if step / 500 % 2 == 0 {
+                format!("m{step:07}").into_bytes()
+            } else {
+                step.to_string().repeat(below(5)).into_bytes()
+            };
             if leaf.fits(member.len()) && below(3) > 0 {
                 let slot = below(model.len() + 1);
                 leaf.insert(slot, step as u8, f64::from(step), &member);
