@@ -28,6 +28,9 @@ pub(super) static ZRANDMEMBER: Command =
             .optional(),
         ]);
 
+/// Repeats asked for at most: a reply has its bounds.
+const REPEATS_MAX: u64 = 1 << 24;
+
 /// From this part of all members on, they are walked and not drawn one by one.
 const WALKED_PART: u64 = 3;
 
@@ -46,6 +49,9 @@ fn zrandmember(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) {
         return reply.error(number::SYNTAX);
     }
     if scores && count.unsigned_abs() > i64::MAX as u64 / 2 {
+        return reply.error("ERR value is out of range");
+    }
+    if count < 0 && count.unsigned_abs() > REPEATS_MAX {
         return reply.error("ERR value is out of range");
     }
     if count < 0 {

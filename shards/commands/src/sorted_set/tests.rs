@@ -218,6 +218,7 @@ fn random_members_are_members() {
             assert_eq!(said.matches('$').count(), expected, "{said}");
         }
         rig.check("ZRANDMEMBER z 1 SCORES", "-ERR syntax error");
+        rig.check("ZRANDMEMBER z -16777217", "-ERR value is out of range");
         rig.check("ZRANDMEMBER z x", "-ERR value is not an integer or out of range");
     });
 }
