@@ -27,8 +27,25 @@ pub enum Run {
     Everywhere(&'static Everywhere),
     /// Several keys on several shards, in two hops under locks.
     Plan(&'static Plan),
+    /// Begins, ends or guards a transaction of its client.
+    Transaction(Transaction),
     /// A container: its subcommands run.
     Container,
+}
+
+/// What a command does to a client's transaction.
+#[derive(Clone, Copy)]
+pub enum Transaction {
+    /// Commands are queued from here on.
+    Multi,
+    /// They run, all at one moment.
+    Exec,
+    /// They are forgotten.
+    Discard,
+    /// Watched keys are forgotten.
+    Unwatch,
+    /// Keys are watched, where they are.
+    Watch(LocalFn),
 }
 
 /// With all pieces of a plan in key order: replies; `Some` orders (one a key) make a second hop, and the

@@ -1,6 +1,7 @@
 //! What a handler that runs where the keys are may touch: a slice of the keyspace, the time, the
 //! settings, and nothing that waits.
 
+use crate::watched::Watched;
 use resp::{Span, Version};
 use spec::Live;
 use spec::setting::Events;
@@ -115,6 +116,8 @@ pub struct Caller {
     pub version: Version,
     /// Its reads leave access times alone (CLIENT NO-TOUCH).
     pub no_touch: bool,
+    /// Which of its transactions this is, for what it watches.
+    pub watch_round: u32,
 }
 
 /// Something that happened to a key, as keyspace notifications tell it.
@@ -208,6 +211,8 @@ pub struct Ctx<'a> {
     pub random: &'a mut Random,
     /// What the handler did besides its reply.
     pub effects: &'a mut Effects,
+    /// Keys that clients watch.
+    pub watched: &'a mut Watched,
     /// The key whose hash was worked out on the way here.
     pub hashed: Hashed,
 }

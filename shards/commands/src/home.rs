@@ -73,6 +73,10 @@ pub struct SessionState {
     pub query_bytes: usize,
     /// Bytes of replies not yet taken by the wire.
     pub output_bytes: usize,
+    /// Commands queued behind MULTI; `None`: it is in no transaction.
+    pub queued: Option<usize>,
+    /// Bytes of their arguments.
+    pub queued_bytes: usize,
     /// Waits for an answer, a pause or a timer.
     pub held: bool,
     /// To be closed once its replies are sent.

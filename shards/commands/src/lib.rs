@@ -23,14 +23,17 @@ mod sorted_set;
 mod string;
 #[cfg(test)]
 mod testing;
+mod transactions;
+mod watched;
 
 pub use catalog::{Catalog, Entry};
 pub use command::{
     ActFn, Check, CheckFn, Command, DecideFn, Everywhere, Go, HomeFn, LocalFn, Lock, NextFn, Order, Piece,
-    Plan, Run, Spread, Wide,
+    Plan, Run, Spread, Transaction, Wide,
 };
 pub use context::{Args, Caller, Ctx, Effects, Hashed, Key, KeyEvent, Random};
 pub use home::{After, Call, Facts, Home, House, Job, PauseMode, ReplyMode, SessionState};
+pub use watched::Watched;
 
 /// Every command, family by family.
 pub fn all() -> Vec<&'static Command> {
@@ -42,6 +45,7 @@ pub fn all() -> Vec<&'static Command> {
         sorted_set::ALL,
         geo::ALL,
         generic::ALL,
+        transactions::ALL,
         connection::ALL,
         server::ALL,
     ]

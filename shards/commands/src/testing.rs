@@ -57,6 +57,7 @@ pub(crate) struct TestHouse {
     pub(crate) settings: Settings,
     pub(crate) random: Random,
     pub(crate) effects: Effects,
+    pub(crate) watched: crate::Watched,
     pub(crate) blocks: Vec<Arc<Block>>,
     pub(crate) facts: Facts,
     pub(crate) others: Vec<SessionState>,
@@ -76,6 +77,7 @@ impl Rig {
             settings: Settings::new(TABLE),
             random: Random::new(u64::from(index) + 7),
             effects: Effects::default(),
+            watched: crate::Watched::default(),
             blocks: blocks.clone(),
             facts: Facts::default(),
             others: Vec::new(),
@@ -165,6 +167,7 @@ impl Rig {
             db: self.session.db,
             version: self.session.version,
             no_touch: self.session.no_touch,
+            watch_round: 0,
         }
     }
 
@@ -198,6 +201,7 @@ impl Rig {
             }
             Run::Everywhere(everywhere) => self.everywhere(everywhere, args, reply),
             Run::Local(_) | Run::Plan(_) => self.over_keys(entry, args, reply),
+            Run::Transaction(_) => unreachable!("transactions are tried with whole shards"),
             Run::Container => unreachable!("the gate goes on to the subcommand"),
         }
     }
@@ -407,6 +411,8 @@ pub(crate) fn session(id: u64) -> SessionState {
         last_command: None,
         query_bytes: 0,
         output_bytes: 0,
+        queued: None,
+        queued_bytes: 0,
         held: false,
         closing: false,
     }
@@ -447,6 +453,7 @@ impl House for TestHouse {
             shards: self.shards,
             random: &mut self.random,
             effects: &mut self.effects,
+            watched: &mut self.watched,
             hashed: crate::Hashed::NONE,
         }
     }

@@ -7,7 +7,7 @@ use crate::parcel::{ConnId, Parcel, Part, Run, Ticket};
 use crate::planted::Bug;
 use crate::session::{Hold, Session, Sessions};
 use crate::txn::{Home, Remote};
-use commands::{Catalog, Effects, Facts, Job, PauseMode, Random, ReplyMode, SessionState};
+use commands::{Catalog, Effects, Facts, Job, PauseMode, Random, ReplyMode, SessionState, Watched};
 use mesh::Board;
 use resp::Version;
 use spec::Settings;
@@ -80,6 +80,8 @@ pub struct Shard {
     pub(crate) now: Now,
     pub(crate) sessions: Sessions,
     pub(crate) effects: Effects,
+    /// Keys of this shard that clients watch.
+    pub(crate) watched: Watched,
     /// Commands that ran for sessions of this shard, since `took` was last called.
     pub(crate) ran_here: u64,
     /// Keys may have come or gone without an effect of their own: moved, exchanged.
@@ -163,6 +165,7 @@ impl Shard {
             now: Now::default(),
             sessions: Sessions::default(),
             effects: Effects::default(),
+            watched: Watched::default(),
             ran_here: 0,
             recount: false,
             reply: Vec::with_capacity(64 * 1024),
@@ -228,6 +231,8 @@ impl Shard {
             last_command: None,
             query_bytes: 0,
             output_bytes: 0,
+            queued: None,
+            queued_bytes: 0,
             held: false,
             closing: false,
         };
@@ -238,7 +243,8 @@ impl Shard {
 
     /// A client has gone. Answers that are still away find nobody.
     pub fn close(&mut self, conn: ConnId) {
-        if let Some(session) = self.sessions.remove(conn) {
+        if let Some(mut session) = self.sessions.remove(conn) {
+            self.end_transaction(&mut session);
             self.held_bytes -= session.state.query_bytes + session.state.output_bytes;
             if session.waiting() > 0 {
                 self.marks.lost_client_with_answers_away += 1;
@@ -259,6 +265,10 @@ impl Shard {
             Parcel::Part(part) => self.part_arrives(part, out),
             Parcel::PartDone(part) => self.part_returns(part, out),
             Parcel::Buffer(buffer) => drop(buffer),
+            Parcel::Unwatch { client, round } => {
+                self.block.parcels_received.add(1);
+                self.watched.forget(client, round);
+            }
         }
     }
 
@@ -366,6 +376,11 @@ impl Shard {
     /// Its slice of the keyspace, for tests and tools.
     pub fn store_mut(&mut self) -> &mut Store {
         &mut self.store
+    }
+
+    /// How many clients watch keys that live here.
+    pub fn watching(&self) -> usize {
+        self.watched.clients()
     }
 
     /// Nothing is queued, held, locked or away: everything was returned.

@@ -5,7 +5,7 @@ use crate::actor::Shard;
 use crate::outbox::Outbox;
 use crate::parcel::{ConnId, Ticket};
 use crate::session::{Hold, Session};
-use commands::{After, Args, Caller, Check, Ctx, Hashed, Home, HomeFn, Job, LocalFn, Run};
+use commands::{After, Args, Caller, Check, Ctx, Hashed, Home, HomeFn, Job, LocalFn, Run, Transaction};
 use resp::Reply;
 
 impl Shard {
@@ -22,7 +22,7 @@ impl Shard {
         let before = self.reply.len();
         let caller = self.caller(session);
         if !self.short_of_room || !self.lacks_room(number, args.len(), caller.version) {
-            self.call(handler, caller, args, hashed);
+            self.call(number, handler, caller, args, hashed);
         }
         self.ran_here += 1;
         self.count_reply(number, before);
@@ -38,7 +38,30 @@ impl Shard {
 
     /// Calls a handler; its reply is appended to `self.reply`.
     #[inline]
-    pub(crate) fn call(&mut self, handler: LocalFn, caller: Caller, args: Args<'_>, hashed: Hashed) {
+    pub(crate) fn call(
+        &mut self,
+        number: u16,
+        handler: LocalFn,
+        caller: Caller,
+        args: Args<'_>,
+        hashed: Hashed,
+    ) {
+        if self.watched.is_empty() {
+            self.call_unwatched(handler, caller, args, hashed);
+        } else {
+            self.call_watched(number, handler, caller, args, hashed);
+        }
+    }
+
+    /// The same, where nobody watches keys or somebody else tells them.
+    #[inline]
+    pub(crate) fn call_unwatched(
+        &mut self,
+        handler: LocalFn,
+        caller: Caller,
+        args: Args<'_>,
+        hashed: Hashed,
+    ) {
         let mut ctx = Ctx {
             store: &mut self.store,
             live: &self.settings.live,
@@ -48,6 +71,7 @@ impl Shard {
             shards: self.shards,
             random: &mut self.random,
             effects: &mut self.effects,
+            watched: &mut self.watched,
             hashed,
         };
         let mut reply = Reply::new(&mut self.reply, caller.version);
@@ -187,6 +211,7 @@ pub(crate) fn local_handler(run: Run) -> Option<LocalFn> {
     match run {
         Run::Local(handler) | Run::Steered(_, handler) => Some(handler),
         Run::Plan(plan) => Some(plan.together),
-        Run::Home(_) | Run::Everywhere(_) | Run::Container => None,
+        Run::Transaction(Transaction::Watch(handler)) => Some(handler),
+        Run::Home(_) | Run::Everywhere(_) | Run::Transaction(_) | Run::Container => None,
     }
 }

@@ -3,7 +3,7 @@
 use crate::actor::Shard;
 use crate::batch::UNKNOWN;
 use crate::session::Session;
-use commands::{Args, Entry, ReplyMode};
+use commands::{Args, Entry, ReplyMode, Run, Transaction};
 use resp::Reply;
 use spec::Flags;
 use spec::setting::Permit;
@@ -24,6 +24,14 @@ pub(crate) enum Passage {
 /// Longest piece of an unknown command that is shown back.
 const ECHO_BYTES_MAX: usize = 128;
 
+/// What a command does, as a pause sees it: EXEC does what is queued.
+fn paused_flags(session: &Session, command: &commands::Command) -> Flags {
+    match (&session.multi, command.run) {
+        (Some(multi), Run::Transaction(Transaction::Exec)) => command.flags.with(multi.flags),
+        _ => command.flags,
+    }
+}
+
 impl Shard {
     /// Arity, authenticated, permitted, pause: in this order. That it is known was seen before.
     #[inline]
@@ -43,7 +51,7 @@ impl Shard {
                 "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server.",
             );
         }
-        if self.pause.is_some() && self.is_paused(command.flags) {
+        if self.pause.is_some() && self.is_paused(paused_flags(session, command)) {
             return Passage::Paused;
         }
         Passage::Free
@@ -63,10 +71,19 @@ impl Shard {
         }
     }
 
-    fn refuse(&mut self, session: &mut Session, number: u16, text: &str) -> Passage {
+    pub(crate) fn refuse(&mut self, session: &mut Session, number: u16, text: &str) -> Passage {
         if number != UNKNOWN {
             self.block.per_command.row(number).rejected_calls.add(1);
         }
+        if session.multi.is_some() {
+            return self.refuse_queued(session, number, text);
+        }
+        self.say_refused(session, text);
+        Passage::Refused
+    }
+
+    /// Says why a command is refused, where the client wants to hear it.
+    pub(crate) fn say_refused(&mut self, session: &mut Session, text: &str) {
         let code = text.split(' ').next().unwrap_or("ERR");
         self.block.error_replies.add(1);
         self.block.errors.count(code.as_bytes());
@@ -75,7 +92,6 @@ impl Shard {
         } else if session.state.reply_mode != ReplyMode::Off {
             session.state.reply_mode = ReplyMode::On;
         }
-        Passage::Refused
     }
 
     #[cold]

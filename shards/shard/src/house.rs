@@ -50,6 +50,7 @@ impl House for Shard {
             shards: self.shards,
             random: &mut self.random,
             effects: &mut self.effects,
+            watched: &mut self.watched,
             hashed: commands::Hashed::NONE,
         }
     }

@@ -25,5 +25,5 @@ mod txn;
 pub use actor::{Bounds, Make, Peer, Shard};
 pub use marks::Marks;
 pub use outbox::{Now, Outbox};
-pub use parcel::{ConnId, Hop, Parcel, Part, PartKey, Run, Step, Ticket};
+pub use parcel::{Chore, ConnId, Hop, Parcel, Part, PartKey, Run, Share, Step, Task, Ticket};
 pub use planted::Bug;

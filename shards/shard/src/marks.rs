@@ -45,10 +45,18 @@ pub struct Marks {
     pub ended_while_paused: u64,
     /// The same, while it waited for its turn.
     pub ended_in_turn: u64,
+    /// EXEC took one hop.
+    pub exec_one_hop: u64,
+    /// EXEC took several stages.
+    pub exec_stages: u64,
+    /// A plan inside EXEC had orders for keys of several shards.
+    pub exec_plan: u64,
+    /// EXEC found a watched key changed, on another shard or under seals.
+    pub exec_moved: u64,
 }
 
 /// How many there are.
-const MARKS: usize = 21;
+const MARKS: usize = 25;
 
 impl Marks {
     /// Adds another shard's.
@@ -81,6 +89,10 @@ impl Marks {
             ("ended_while_choked", &mut self.ended_while_choked),
             ("ended_while_paused", &mut self.ended_while_paused),
             ("ended_in_turn", &mut self.ended_in_turn),
+            ("exec_one_hop", &mut self.exec_one_hop),
+            ("exec_stages", &mut self.exec_stages),
+            ("exec_plan", &mut self.exec_plan),
+            ("exec_moved", &mut self.exec_moved),
         ]
     }
 

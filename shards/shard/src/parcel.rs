@@ -2,6 +2,7 @@
 //! outcomes. Everything made on one core comes home to it; a remote shard that needs a large reply
 //! buffer lends its own and gets it back.
 
+use crate::outbox::Now;
 use commands::{Caller, Order, Piece};
 use resp::Span;
 
@@ -36,6 +37,13 @@ pub enum Parcel {
     PartDone(Box<Part>),
     /// A reply buffer, on its way back to the shard that made it.
     Buffer(Box<Vec<u8>>),
+    /// A client no longer watches what it did, up to that round.
+    Unwatch {
+        /// Its id.
+        client: u64,
+        /// The round that is over.
+        round: u32,
+    },
 }
 
 /// A command inside a run.
@@ -91,6 +99,10 @@ pub enum Hop {
     Apply,
     /// Run an everywhere-command's part, or the first round's.
     Everywhere,
+    /// Begin a shard's share of EXEC: it locks all keys of it here.
+    Exec,
+    /// Go on with it, under the seals it has.
+    ExecOn,
     /// Run a later round's part.
     Again,
 }
@@ -145,6 +157,63 @@ pub struct Part {
     pub pieces: Vec<Piece>,
     /// A plan's orders, one a key.
     pub orders: Vec<Order>,
+    /// A share of EXEC.
+    pub share: Option<Box<Share>>,
+}
+
+/// What a shard does of EXEC in one hop.
+#[derive(Debug)]
+pub struct Share {
+    /// The time of the whole transaction.
+    pub now: Now,
+    /// First: has the client's watch of that round seen a change? Then nothing runs.
+    pub watch: Option<u32>,
+    /// It has.
+    pub moved: bool,
+    /// In the order of the client's commands.
+    pub tasks: Vec<Task>,
+}
+
+/// A command of EXEC, or a shard's part of it.
+#[derive(Debug)]
+pub struct Task {
+    /// Its place among the commands of the transaction.
+    pub place: u32,
+    /// Catalog number.
+    pub number: u16,
+    /// What to do.
+    pub what: Chore,
+    /// Who asked.
+    pub caller: Caller,
+    /// First span of its arguments in the part.
+    pub first: u32,
+    /// How many spans.
+    pub count: u32,
+    /// Where its answer ends in the part's reply.
+    pub until: u32,
+    /// Keys of a plan that are here, with spans among the command's arguments; or the one key of an element.
+    pub keys: Vec<PartKey>,
+    /// What a plan finds.
+    pub pieces: Vec<Piece>,
+    /// What it decided, one a key.
+    pub orders: Vec<Order>,
+    /// What a round tells.
+    pub told: Vec<u8>,
+}
+
+/// What is to be done for a command.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Chore {
+    /// Run its handler.
+    Run,
+    /// A plan's first hop.
+    Gather,
+    /// A plan's second.
+    Apply,
+    /// An everywhere-command's part.
+    Everywhere,
+    /// A round's part.
+    Round,
 }
 
 impl Part {
@@ -158,6 +227,7 @@ impl Part {
         self.cuts.clear();
         self.pieces.clear();
         self.orders.clear();
+        self.share = None;
     }
 }
 

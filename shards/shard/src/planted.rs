@@ -56,6 +56,14 @@ pub enum Bug {
     PauseAnswersEarly,
     /// A run passes earlier ones of its client that are set aside.
     ParkedOvertaken,
+    /// EXEC's shares run as they arrive, each in an order of its own and under no seals.
+    ExecUnordered,
+    /// EXEC does not look whether watched keys have expired.
+    WatchMissesExpiry,
+    /// Writes do not tell those who watch their keys.
+    WritesUntold,
+    /// EXEC does not lock what its client watches while it looks.
+    WatchUnlocked,
 }
 
 impl Bug {
@@ -86,6 +94,10 @@ impl Bug {
         Bug::NoRoomKept,
         Bug::PauseAnswersEarly,
         Bug::ParkedOvertaken,
+        Bug::ExecUnordered,
+        Bug::WatchMissesExpiry,
+        Bug::WritesUntold,
+        Bug::WatchUnlocked,
     ];
 }
 

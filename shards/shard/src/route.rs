@@ -10,7 +10,7 @@ use crate::parcel::{ConnId, PartKey, lock_of};
 use crate::planted::Bug;
 use crate::session::{Hold, Session};
 use crate::txn::Want;
-use commands::{Args, Caller, Entry, Hashed, ReplyMode, Run, Spread};
+use commands::{Args, Caller, Entry, Hashed, ReplyMode, Run, Spread, Transaction};
 
 /// Commands over several shards that a session may have away: enough to share the price of a round.
 const TRANSACTIONS_AWAY_MAX: usize = 32;
@@ -30,6 +30,7 @@ impl Shard {
             db: session.state.db,
             version: session.state.version,
             no_touch: session.state.no_touch,
+            watch_round: session.watch_round,
         }
     }
 
@@ -60,6 +61,10 @@ impl Shard {
         }
         session.state.last_command = Some(frame.number);
         let args = batch.args_of(bytes, frame);
+        if session.multi.is_some() && Shard::is_queued(entry) {
+            self.queue_frame(conn, session, entry, args, out);
+            return Flow::Next;
+        }
         // By far the most: one key, which lives here.
         if let Some(handler) = entry.with_one_key {
             let sealed = !self.remote.intents.is_clear() && self.is_sealed(entry, args, frame.hash);
@@ -119,7 +124,9 @@ impl Shard {
     ) -> Flow {
         let frame = &batch.frames[place];
         let args = batch.args_of(bytes, frame);
-        match self.catalog.entry(frame.number).command.run {
+        let catalog = self.catalog;
+        let entry = catalog.entry(frame.number);
+        match entry.command.run {
             Run::Local(_) | Run::Plan(_) => self.run_many(conn, session, bytes, batch, place, out),
             Run::Home(handler) => {
                 // Facts of the session must not overtake commands that are away.
@@ -128,6 +135,9 @@ impl Shard {
                     return Flow::Held;
                 }
                 self.run_home(conn, session, frame.number, handler, args, out);
+                if (session.multi.is_some() || !session.guards.is_empty()) && entry.command.name == "RESET" {
+                    self.end_transaction(session);
+                }
                 Flow::Next
             }
             Run::Steered(steer, _) => {
@@ -145,6 +155,17 @@ impl Shard {
                     return Flow::Held;
                 }
                 self.start_everywhere(conn, session, frame.number, everywhere, args, out)
+            }
+            Run::Transaction(Transaction::Watch(_)) if session.multi.is_none() => {
+                self.guard(session, args);
+                self.run_many(conn, session, bytes, batch, place, out)
+            }
+            Run::Transaction(what) => {
+                if session.waiting() > 0 {
+                    session.hold = Hold::Answers;
+                    return Flow::Held;
+                }
+                self.run_transaction(conn, session, frame.number, what, out)
             }
             Run::Container => unreachable!("the arity gate refuses containers"),
         }
@@ -293,7 +314,7 @@ impl Shard {
     }
 
     /// Lists the keys of a command that is to be divided.
-    fn list_keys(&mut self, entry: &Entry, args: Args<'_>) {
+    pub(crate) fn list_keys(&mut self, entry: &Entry, args: Args<'_>) {
         let mut found = std::mem::take(&mut self.home.keys);
         found.clear();
         for keys in entry.command.keys {
@@ -349,17 +370,27 @@ impl Shard {
         args: Args<'_>,
         keys: &[PartKey],
     ) -> bool {
-        let (before, version) = (self.reply.len(), session.state.version);
-        let facts = self.check_facts(session.state.db);
-        let checks = entry.command.check;
-        let good = checks
-            .is_none_or(|check| check(&facts, args, &mut resp::Reply::new(&mut self.reply, version)))
-            && !self.parts_lack_room(entry, keys, version);
+        let before = self.reply.len();
+        let good = self.may_split(entry, args, keys, self.caller(session));
         if !good {
             self.count_reply(entry.number, before);
             self.mute(session, before);
         }
         good
+    }
+
+    /// Whether a command may be divided; if not, it is answered with the reason.
+    pub(crate) fn may_split(
+        &mut self,
+        entry: &Entry,
+        args: Args<'_>,
+        keys: &[PartKey],
+        caller: Caller,
+    ) -> bool {
+        let facts = self.check_facts(caller.db);
+        let mut reply = resp::Reply::new(&mut self.reply, caller.version);
+        let good = entry.command.check.is_none_or(|check| check(&facts, args, &mut reply));
+        good && !self.parts_lack_room(entry, keys, caller.version)
     }
 
     /// The session waits for its answers, unless it may run ahead.

@@ -10,7 +10,7 @@ use crate::parcel::{ConnId, Parcel, Run, Step, Ticket};
 use crate::pause::PAUSED_WRITES;
 use crate::planted::Bug;
 use crate::session::{Hold, Session};
-use commands::{Args, Hashed, ReplyMode};
+use commands::{Args, Caller, Hashed, ReplyMode};
 use resp::Span;
 
 /// Reply room that a run carries from home.
@@ -90,7 +90,7 @@ impl Shard {
                 home: self.index,
                 shard: self.index,
                 ticket,
-                caller: commands::Caller { client: 0, db: 0, version: resp::Version::Resp2, no_touch: false },
+                caller: NOBODY,
                 bytes: Vec::with_capacity(256),
                 spans: Vec::with_capacity(16),
                 steps: Vec::with_capacity(8),
@@ -161,7 +161,7 @@ impl Shard {
             if let Some(handler) = local_handler(entry.command.run).filter(|_| !lacks_room) {
                 let place = entry.single_key as usize;
                 let hashed = if place == 0 { Hashed::NONE } else { Hashed::new(args, place, step.hash) };
-                self.call(handler, run.caller, args, hashed);
+                self.call(step.number, handler, run.caller, args, hashed);
             }
             self.now = now;
             self.count_reply(step.number, before);
@@ -221,6 +221,9 @@ impl Shard {
 
     fn run_ends<O: Outbox>(&mut self, mut run: Box<Run>, out: &mut O) {
         self.writes_away -= usize::from(run.writes);
+        if self.sessions.is_gone(run.ticket.conn) {
+            self.unwatch_after(&run, out);
+        }
         let loan = run.large.take();
         let muted = run.sent_ns == MUTED;
         let bytes: &[u8] =
@@ -255,6 +258,10 @@ impl Shard {
         }
     }
 }
+
+/// Who asks by a shell that is not in use.
+const NOBODY: Caller =
+    Caller { client: 0, db: 0, version: resp::Version::Resp2, no_touch: false, watch_round: 0 };
 
 /// In `sent_ns`: the client wants no reply.
 const MUTED: u64 = u64::MAX;

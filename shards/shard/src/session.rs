@@ -2,6 +2,7 @@
 //! yet home. Answers go out in the order of the questions.
 
 use crate::parcel::ConnId;
+use crate::txn::{Guard, Multi};
 use commands::SessionState;
 use resp::Parser;
 use std::collections::VecDeque;
@@ -51,6 +52,12 @@ pub(crate) struct Session {
     pub choked: bool,
     /// How many frames to parse ahead: few while it is held often.
     pub lookahead: usize,
+    /// What is queued behind MULTI.
+    pub multi: Option<Box<Multi>>,
+    /// Keys that it watches, wherever they are.
+    pub guards: Vec<Guard>,
+    /// Which of its transactions comes next.
+    pub watch_round: u32,
     /// All answers that are away are those of commands over several shards, which keep their order
     /// themselves. Says nothing while none is away.
     pub transacting: bool,
@@ -70,6 +77,9 @@ impl Session {
             throttled: false,
             choked: false,
             lookahead: LOOKAHEAD_MAX,
+            multi: None,
+            guards: Vec::new(),
+            watch_round: 0,
             transacting: false,
             answers: VecDeque::new(),
             next_sequence: 0,
@@ -203,6 +213,12 @@ impl Sessions {
     #[inline]
     pub(crate) fn put(&mut self, conn: ConnId, session: Box<Session>) {
         self.slots[conn.slot as usize] = Some((conn.generation, session));
+    }
+
+    /// The client of that connection has gone.
+    pub(crate) fn is_gone(&self, conn: ConnId) -> bool {
+        let slot = self.slots.get(conn.slot as usize).and_then(Option::as_ref);
+        slot.is_none_or(|(generation, _)| *generation != conn.generation)
     }
 
     pub(crate) fn remove(&mut self, conn: ConnId) -> Option<Box<Session>> {

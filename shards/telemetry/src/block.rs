@@ -108,6 +108,18 @@ pub struct Counters {
     pub transactions_single_hop: Counter,
     /// Commands over several shards that took more.
     pub transactions_multi_hop: Counter,
+    /// Parts that waited for a transaction in front of them.
+    pub transactions_waited: Counter,
+    /// EXECs that ran at once on their client's shard.
+    pub exec_local: Counter,
+    /// EXECs that took one parcel per shard.
+    pub exec_one_hop: Counter,
+    /// EXECs that took more.
+    pub exec_stages: Counter,
+    /// EXECs that found a watched key changed.
+    pub exec_nulls: Counter,
+    /// EXECs refused because a queued command had been.
+    pub exec_aborts: Counter,
     /// Requests that waited for a transaction in front of them.
     pub sealed_waits: Counter,
     /// Reservations refused because a later one was there first.

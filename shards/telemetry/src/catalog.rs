@@ -192,6 +192,26 @@ pub static CATALOG: &[Metric] = &[
         ),
     ),
     Metric::counter(
+        "corelane_transactions_waited_total",
+        "Parts of commands over several shards that waited for one before them.",
+        |c| &c.transactions_waited,
+    ),
+    Metric::with(
+        "corelane_exec_total",
+        "EXECs, by the path they took.",
+        Kind::Counter,
+        Series::Labelled(
+            "path",
+            &[
+                ("local", |c| &c.exec_local),
+                ("one_hop", |c| &c.exec_one_hop),
+                ("stages", |c| &c.exec_stages),
+                ("null", |c| &c.exec_nulls),
+                ("aborted", |c| &c.exec_aborts),
+            ],
+        ),
+    ),
+    Metric::counter(
         "corelane_sealed_waits_total",
         "Requests that waited for a transaction before them.",
         |c| &c.sealed_waits,

@@ -122,12 +122,12 @@ pub(super) fn describe(
     let protocol = if session.version == Version::Resp3 { 3 } else { 2 };
     let query_bytes = running.map_or(session.query_bytes, frame_bytes);
     let argument_bytes: usize = running.map_or(0, |args| args.from(0).map(<[u8]>::len).sum());
-    let memory = 2048 + query_bytes + session.output_bytes;
+    let memory = 2048 + query_bytes + session.queued_bytes + session.output_bytes;
     // Writing to a Vec cannot fail.
     let _ = writeln!(
         out,
         "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db={} sub=0 psub=0 ssub=0 \
-         multi=-1 qbuf={query_bytes} qbuf-free=0 argv-mem={argument_bytes} multi-mem=0 rbs=16384 rbp=0 obl=0 oll=0 omem={} \
+         multi={} qbuf={query_bytes} qbuf-free=0 argv-mem={argument_bytes} multi-mem={} rbs=16384 rbp=0 obl=0 oll=0 omem={} \
          tot-mem={memory} events=r cmd={command} user=default redir=-1 resp={protocol} lib-name={} lib-ver={}",
         session.id,
         session.remote,
@@ -138,6 +138,8 @@ pub(super) fn describe(
         (now - session.active_ms).max(0) / 1000,
         flags(session),
         session.db,
+        session.queued.map_or(-1, |count| count as i64),
+        session.queued_bytes,
         session.output_bytes,
         text(&session.library),
         text(&session.library_version),
@@ -146,7 +148,12 @@ pub(super) fn describe(
 
 /// A letter for each thing that is special about a client, N where nothing is.
 fn flags(session: &SessionState) -> String {
-    let special = [(session.unix, 'U'), (session.no_evict, 'e'), (session.no_touch, 'T')];
+    let special = [
+        (session.queued.is_some(), 'x'),
+        (session.unix, 'U'),
+        (session.no_evict, 'e'),
+        (session.no_touch, 'T'),
+    ];
     let letters: String = special.into_iter().filter(|(is, _)| *is).map(|(_, letter)| letter).collect();
     if letters.is_empty() { "N".to_owned() } else { letters }
 }

@@ -90,6 +90,7 @@ fn copy(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) {
     }
     let value = ctx.store.copy_out(db, from, now).expect("it was there just now");
     ctx.store.attach(to_db, to, value);
+    ctx.watched.touch(target.db, to);
     ctx.changed(1);
     reply.integer(1);
 }
@@ -126,5 +127,8 @@ fn move_key(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) {
     let (db, key) = (ctx.db(), ctx.key(args.get(1)));
     let moved = ctx.store.move_between(db, usize::from(to), key, ctx.now);
     ctx.changed(u64::from(moved));
+    if moved {
+        ctx.watched.touch(to, key);
+    }
     reply.integer(i64::from(moved));
 }

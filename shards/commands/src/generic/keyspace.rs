@@ -1,7 +1,7 @@
 //! Whole databases: their size, emptied, exchanged.
 
 use crate::command::{Command, Everywhere, Go, Lock, Run};
-use crate::context::Args;
+use crate::context::{Args, Ctx};
 use crate::home::{After, Call, Home, House};
 use crate::number;
 use resp::Reply;
@@ -147,6 +147,12 @@ fn databases(args: Args<'_>, count: usize) -> Result<(usize, usize), &'static st
 fn swap(house: &mut dyn House, call: &Call, args: Args<'_>, _: &mut Vec<u8>) {
     let mut ctx = house.ctx(call.caller);
     let (first, second) = databases(args, ctx.store.databases()).expect("the arguments were checked at home");
+    let Ctx { store, watched, now, .. } = &mut ctx;
+    // A watched key that is in neither has not changed.
+    watched.touch_where(|db, key| {
+        let swapped = usize::from(db) == first || usize::from(db) == second;
+        swapped && [first, second].iter().any(|db| store.find_untouched(*db, key, *now).is_some())
+    });
     ctx.store.swap(first, second);
     // One change, however many shards carry it out.
     if ctx.shard == 0 {

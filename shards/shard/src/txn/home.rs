@@ -137,6 +137,10 @@ impl Shard {
             return false;
         };
         let (_, name) = self.home.after_jobs.swap_remove(place);
+        if self.home.find(name).exec.is_some() {
+            self.exec_after_job(name, outcome, out);
+            return true;
+        }
         match outcome {
             Ok(()) => self.begin_everywhere(name, out),
             Err(text) => {
@@ -250,6 +254,7 @@ impl Shard {
             Hop::Spread => self.end_spread(name, out),
             Hop::Everywhere | Hop::Again => self.end_everywhere(name, out),
             Hop::Gather => self.decide(name, out),
+            Hop::Exec | Hop::ExecOn => self.end_stage(name, out),
             Hop::Apply => {
                 self.block.transactions_multi_hop.add(1);
                 let mut work = self.home.remove(name);
@@ -261,12 +266,15 @@ impl Shard {
 
     pub(super) fn finish<O: Outbox>(&mut self, work: Box<Work>, reply: &[u8], out: &mut O) {
         let (number, ticket, muted) = (work.number, work.ticket, work.muted);
+        if self.sessions.is_gone(ticket.conn) {
+            self.unwatch_parts(&work, out);
+        }
         self.home.put_away(work);
         self.count_away(number, reply);
         self.answer(ticket, if muted { &[] } else { reply }, false, out);
     }
 
-    fn count_away(&mut self, number: u16, reply: &[u8]) {
+    pub(super) fn count_away(&mut self, number: u16, reply: &[u8]) {
         let before = self.reply.len();
         let head = &reply[..reply.len().min(64)];
         self.reply.extend_from_slice(head);
@@ -399,7 +407,7 @@ fn in_key_order(work: &Work, sorted: bool, reply: &mut Reply<'_>) {
 }
 
 /// The number of an integer reply.
-fn integer_of(reply: &[u8]) -> i64 {
+pub(super) fn integer_of(reply: &[u8]) -> i64 {
     let digits = reply.strip_prefix(b":").and_then(|rest| rest.strip_suffix(b"\r\n"));
     digits.and_then(resp::parse_i64).unwrap_or(0)
 }

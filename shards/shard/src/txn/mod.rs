@@ -6,13 +6,20 @@
 //! is done everywhere. So nobody sees a half of it, nothing is refused halfway, and no third message
 //! is needed.
 
+mod exec;
+mod fold;
 mod home;
 mod intents;
+mod multi;
 mod remote;
 mod room;
 mod rounds;
+mod share;
+mod watch;
 mod works;
 
 pub(crate) use intents::Want;
+pub(crate) use multi::Multi;
 pub(crate) use remote::Remote;
+pub(crate) use watch::Guard;
 pub(crate) use works::Home;

@@ -2,11 +2,12 @@
 //! until the whole command is done.
 
 use crate::actor::Shard;
+use crate::execute::local_handler;
 use crate::outbox::Outbox;
-use crate::parcel::{Hop, Parcel, Part, lock_of};
+use crate::parcel::{Hop, Parcel, Part, PartKey, lock_of};
 use crate::planted::Bug;
 use crate::txn::intents::{Intents, Want};
-use commands::{Args, Call, Order, Run, Spread};
+use commands::{Args, Call, Caller, Key, Order, Piece, Run, Spread};
 use resp::Span;
 use std::collections::{HashMap, VecDeque};
 
@@ -63,6 +64,10 @@ impl Shard {
                 self.carry_orders(&mut part);
                 self.part_done(part, out);
             }
+            Hop::Exec | Hop::ExecOn if part.id == 0 || part.hop == Hop::ExecOn => {
+                self.run_share(&mut part);
+                self.part_done(part, out);
+            }
             Hop::Again => {
                 self.run_part(&mut part);
                 self.part_done(part, out);
@@ -116,6 +121,7 @@ impl Shard {
                 self.part_done(part, out);
             } else {
                 self.marks.transaction_wait += 1;
+                self.block.transactions_waited.add(1);
                 self.remote.waiting.insert(id, part);
             }
         }
@@ -168,15 +174,14 @@ impl Shard {
                 (everywhere.part)(self, &call, Args::new(&part.bytes, &part.spans), &mut reply);
                 part.reply = reply;
             }
-            Hop::Apply => unreachable!("orders do not queue"),
+            Hop::Exec => self.run_share(part),
+            Hop::Apply | Hop::ExecOn => unreachable!("what goes on does not queue"),
         }
     }
 
     fn run_spread(&mut self, part: &mut Part) {
         let command = self.catalog.entry(part.number).command;
-        let Run::Local(handler) = command.run else {
-            unreachable!("only local commands are spread");
-        };
+        let handler = local_handler(command.run).expect("only local commands are spread");
         std::mem::swap(&mut self.reply, &mut self.away_reply);
         if command.spread == Spread::InKeyOrder {
             for place in 0..part.keys.len() {
@@ -185,7 +190,13 @@ impl Shard {
                 spans.push(part.spans[0]);
                 spans.extend_from_slice(&part.spans[key.span as usize..key.until as usize]);
                 self.reply.clear();
-                self.call(handler, part.caller, Args::new(&part.bytes, &spans), commands::Hashed::NONE);
+                self.call(
+                    part.number,
+                    handler,
+                    part.caller,
+                    Args::new(&part.bytes, &spans),
+                    commands::Hashed::NONE,
+                );
                 spans.clear();
                 self.remote.spans = spans;
                 // An array of one: its element alone is wanted.
@@ -194,46 +205,74 @@ impl Shard {
                 part.cuts.push(part.reply.len() as u32);
             }
         } else {
-            self.call(handler, part.caller, Args::new(&part.bytes, &part.spans), commands::Hashed::NONE);
+            self.call(
+                part.number,
+                handler,
+                part.caller,
+                Args::new(&part.bytes, &part.spans),
+                commands::Hashed::NONE,
+            );
             part.reply.extend_from_slice(&self.reply);
         }
         self.end_away_reply();
     }
 
     fn gather(&mut self, part: &mut Part) {
-        let Run::Plan(plan) = self.catalog.entry(part.number).command.run else {
+        let args = Args::new(&part.bytes, &part.spans);
+        self.gather_keys(part.number, part.caller, args, &part.keys, &mut part.pieces);
+    }
+
+    /// Runs a plan's first hop on these keys.
+    pub(super) fn gather_keys(
+        &mut self,
+        number: u16,
+        caller: Caller,
+        args: Args<'_>,
+        keys: &[PartKey],
+        pieces: &mut Vec<Piece>,
+    ) {
+        let Run::Plan(plan) = self.catalog.entry(number).command.run else {
             unreachable!("it was begun as a plan");
         };
-        let args = Args::new(&part.bytes, &part.spans);
-        let mut ctx = self.plan_ctx(part.caller);
-        for key in &part.keys {
-            let name = commands::Key { bytes: args.get(key.span as usize), hash: key.hash };
-            part.pieces.push((plan.gather)(&mut ctx, args, key.ordinal as usize, name));
+        let mut ctx = self.plan_ctx(caller);
+        for key in keys {
+            let name = Key { bytes: args.get(key.span as usize), hash: key.hash };
+            pieces.push((plan.gather)(&mut ctx, args, key.ordinal as usize, name));
         }
     }
 
     /// Runs a part's second hop.
     fn carry_orders(&mut self, part: &mut Part) {
-        self.recount = true;
         let args = Args::new(&part.bytes, &part.spans);
-        let now = self.now.ms();
         for (key, order) in part.keys.iter().zip(part.orders.drain(..)) {
-            let name = commands::Key { bytes: args.get(key.span as usize), hash: key.hash };
-            match order {
-                Order::Nothing => {}
-                Order::Remove if self.planted(Bug::SourceStays) => {}
-                Order::Remove => {
-                    // It goes because it comes elsewhere: that is the one change.
-                    self.store.remove(part.caller.db as usize, name, now);
+            self.carry_order(part.caller, args, *key, order);
+        }
+    }
+
+    /// Carries out a plan's order for one key.
+    pub(super) fn carry_order(&mut self, caller: Caller, args: Args<'_>, key: PartKey, order: Order) {
+        self.recount = true;
+        let now = self.now.ms();
+        let name = Key { bytes: args.get(key.span as usize), hash: key.hash };
+        match order {
+            Order::Nothing => {}
+            Order::Remove if self.planted(Bug::SourceStays) => {}
+            Order::Remove => {
+                // It goes because it comes elsewhere: that is the one change.
+                if self.store.remove(caller.db as usize, name, now) {
+                    self.watched.touch(caller.db, name);
                 }
-                Order::Put { db, value } => {
-                    self.store.attach(db as usize, name, value);
-                    self.effects.dirty += 1;
-                }
-                Order::Act(act, value) => {
-                    let mut ctx = self.plan_ctx(part.caller);
-                    act(&mut ctx, args, name, value);
-                }
+            }
+            Order::Put { db, value } => {
+                self.store.attach(db as usize, name, value);
+                self.effects.dirty += 1;
+                self.watched.touch(db, name);
+            }
+            Order::Act(act, value) => {
+                let mut ctx = self.plan_ctx(caller);
+                act(&mut ctx, args, name, value);
+                // It is not ordered where nothing changes.
+                self.watched.touch(caller.db, name);
             }
         }
     }
@@ -248,6 +287,7 @@ impl Shard {
             shards: self.shards,
             random: &mut self.random,
             effects: &mut self.effects,
+            watched: &mut self.watched,
             hashed: commands::Hashed::NONE,
         }
     }

@@ -6,7 +6,7 @@ use crate::actor::Shard;
 use crate::outbox::Outbox;
 use crate::parcel::{ConnId, Hop, Parcel, Part};
 use crate::session::Session;
-use commands::{Args, Wide};
+use commands::{Args, Caller, Wide};
 use resp::Reply;
 
 impl Shard {
@@ -38,10 +38,26 @@ impl Shard {
     /// Runs a round's part: it finds what it is told where its answer will be.
     pub(super) fn run_round(&mut self, wide: &Wide, part: &mut Part) {
         let told = std::mem::take(&mut part.reply);
-        let mut answer = Vec::new();
         let args = Args::new(&part.bytes, &part.spans);
-        (wide.part)(&mut self.plan_ctx(part.caller), args, &told, &mut answer);
-        part.reply = answer;
+        part.reply = self.answer_round(wide, part.number, part.caller, args, &told);
+    }
+
+    /// What this shard answers in a round.
+    pub(super) fn answer_round(
+        &mut self,
+        wide: &Wide,
+        number: u16,
+        caller: Caller,
+        args: Args<'_>,
+        told: &[u8],
+    ) -> Vec<u8> {
+        let dirty = self.effects.dirty;
+        let mut answer = Vec::new();
+        (wide.part)(&mut self.plan_ctx(caller), args, told, &mut answer);
+        if self.effects.dirty != dirty && !self.watched.is_empty() {
+            self.touch_written(number, caller, args);
+        }
+        answer
     }
 
     /// All parts of a round have come home: there is another one, or the client is answered.

@@ -3,6 +3,7 @@
 
 use crate::parcel::{Hop, Part, PartKey, Ticket};
 use crate::pause::PAUSED_WRITES;
+use crate::txn::exec::Exec;
 use commands::{Args, Caller, Catalog};
 use mesh::Board;
 use resp::Span;
@@ -32,6 +33,10 @@ pub(super) struct Work {
     /// A plan's reply, while its second hop runs; what was told in a round.
     pub(super) reply: Vec<u8>,
     pub(super) muted: bool,
+    /// What it is about, if it is EXEC.
+    pub(super) exec: Option<Box<Exec>>,
+    /// It is EXEC, and may write.
+    pub(super) writes: bool,
 }
 
 /// All commands over several shards whose home is here.
@@ -93,7 +98,7 @@ impl Home {
     /// Whether a command that may write is not done.
     pub(crate) fn has_writes(&self, catalog: &Catalog) -> bool {
         let mut live = self.works.iter().filter_map(|(_, work)| work.as_ref());
-        live.any(|work| catalog.entry(work.number).command.flags.any(PAUSED_WRITES))
+        live.any(|work| work.writes || catalog.entry(work.number).command.flags.any(PAUSED_WRITES))
     }
 
     /// How many wait for room in the rings.
@@ -124,6 +129,8 @@ impl Home {
                 away: 0,
                 reply: Vec::new(),
                 muted,
+                exec: None,
+                writes: false,
             });
         };
         (work.ticket, work.number, work.caller, work.muted) = (ticket, number, caller, muted);
@@ -152,6 +159,7 @@ impl Home {
             work.spans.clear();
             work.reply.clear();
             (work.id, work.keys, work.away) = (0, 0, 0);
+            (work.exec, work.writes) = (None, false);
             self.spare_works.push(work);
         }
     }
@@ -221,7 +229,7 @@ impl Home {
     }
 }
 
-fn empty_part(home: u16, caller: Caller) -> Part {
+pub(super) fn empty_part(home: u16, caller: Caller) -> Part {
     Part {
         home,
         shard: home,
@@ -238,6 +246,7 @@ fn empty_part(home: u16, caller: Caller) -> Part {
         cuts: Vec::new(),
         pieces: Vec::new(),
         orders: Vec::new(),
+        share: None,
     }
 }
 
