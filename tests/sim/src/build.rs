@@ -18,6 +18,13 @@ static SETTINGS: &[Setting] = &[
     Setting::new("redis-version", Kind::Text, "7.0.15", "Version of Redis that INFO and HELLO name"),
     Setting::new("pipeline-order", Kind::Choice(PipelineOrder::NAMES), "strict", "Order across shards")
         .live(|live, value| live.pipeline_order = PipelineOrder::at(value.choice())),
+    Setting::new(
+        "client-query-buffer-limit",
+        Kind::Memory { min: 1 << 20, max: i64::MAX },
+        "1gb",
+        "Bytes of unfinished input",
+    )
+    .live(|live, value| live.client_query_buffer_limit = value.count()),
 ];
 
 /// Longest string: nobody here needs half a gigabyte.

@@ -80,7 +80,9 @@ impl Campaign {
 }
 
 /// Marks that one shard alone cannot reach: nothing is divided, no ring is there, all ids are its own.
-const WITH_OTHERS: [&str; 7] = [
+const WITH_OTHERS: [&str; 9] = [
+    "exec_plan",
+    "exec_stages",
     "split",
     "split_behind_split",
     "plan",

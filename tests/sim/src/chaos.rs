@@ -9,7 +9,10 @@ use resp::client::{Value, encode_command};
 use spec::{Argument, ArgumentKind};
 
 /// Commands that change what a client may expect, or end the run: sent on purpose or not at all.
-const APART: [&str; 14] = [
+const APART: [&str; 17] = [
+    "multi",
+    "exec",
+    "discard",
     "shutdown",
     "quit",
     "reset",
@@ -31,18 +34,27 @@ const APART: [&str; 14] = [
 pub(crate) struct Chaos {
     mode: ReplyMode,
     marker: u64,
+    /// Requests still to be queued behind MULTI, if it is in one.
+    queued: Option<usize>,
     /// Sends no more: its last request closes the connection.
     pub over: bool,
 }
 
 impl Chaos {
     pub(crate) fn new() -> Chaos {
-        Chaos { mode: ReplyMode::On, marker: 0, over: false }
+        Chaos { mode: ReplyMode::On, marker: 0, queued: None, over: false }
     }
 
     /// The next request.
     pub(crate) fn next(&mut self, catalog: &'static Catalog, kills: bool, random: &mut Random) -> Request {
+        if self.queued.is_some() {
+            return self.inside(catalog, random);
+        }
         let mut request = match random.below(40) {
+            13 if self.mode == ReplyMode::On => {
+                self.queued = Some(random.below(9));
+                return Request::new(&["MULTI"], Expect::Exactly(Value::Simple("OK".into())));
+            }
             0..=5 => self.marker(random),
             6 => return self.reply_mode(random),
             7 if random.one_in(6) => return self.last(random),
@@ -64,6 +76,28 @@ impl Chaos {
             }
         }
         request
+    }
+
+    /// Behind MULTI: anything, then its end.
+    fn inside(&mut self, catalog: &'static Catalog, random: &mut Random) -> Request {
+        let Some(left) = self.queued.filter(|left| *left > 0) else {
+            self.queued = None;
+            return match random.below(8) {
+                0 => Request::new(&["DISCARD"], Expect::Exactly(Value::Simple("OK".into()))),
+                1 => reset(&mut self.mode),
+                _ => {
+                    let kinds = Kinds::ARRAY.or(Kinds::NULL).or(Kinds::ERROR);
+                    Request::new(&["EXEC"], Expect::Kinds(kinds))
+                }
+            };
+        };
+        self.queued = Some(left - 1);
+        let request = match random.below(10) {
+            0 => self.marker(random),
+            1 => Request::new(&["MULTI"], Expect::Kinds(Kinds::ERROR)),
+            _ => from_catalog(catalog, random),
+        };
+        Request { expect: Some(Expect::Kinds(Kinds::SIMPLE.or(Kinds::ERROR))), ..request }
     }
 
     fn marker(&mut self, random: &mut Random) -> Request {

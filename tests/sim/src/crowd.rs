@@ -165,8 +165,9 @@ impl World {
         let moment = self.moment(client);
         self.stage.oldest_ms = self.oldest_ms();
         let this = &mut self.clients[client];
+        let inside = matches!(&this.part, Part::Role(role) if role.is_in_transaction());
         let request = match &mut this.part {
-            Part::History | Part::Role(_) if self.plan.kills && self.random.one_in(30) => {
+            Part::History | Part::Role(_) if !inside && self.plan.kills && self.random.one_in(30) => {
                 let id = self.random.within(1, 4 * self.plan.clients).to_string();
                 Request::new(&["CLIENT", "KILL", "ID", &id], Expect::Kinds(Kinds::INTEGER))
             }
@@ -175,7 +176,7 @@ impl World {
                 let ok = Expect::Exactly(Value::Simple("OK".into()));
                 Request::new(&["CLIENT", "PAUSE", "30", mode], ok)
             }
-            Part::History | Part::Role(_) if !self.plan.flood && self.random.one_in(60) => {
+            Part::History | Part::Role(_) if !inside && !self.plan.flood && self.random.one_in(60) => {
                 let ok = Expect::Exactly(Value::Simple("OK".into()));
                 Request::new(&["DEBUG", "SLEEP", "0.003"], ok)
             }
@@ -184,10 +185,20 @@ impl World {
                 let ok = Expect::Exactly(Value::Simple("OK".into()));
                 Request::new(&["SELECT", &this.db.to_string()], ok)
             }
+            Part::History if self.random.one_in(self.plan.transactions) => {
+                for request in self.history.transaction(moment, &mut self.random) {
+                    self.ask_that(client, moment, request);
+                }
+                return;
+            }
             Part::History => self.history.next(moment, &mut self.random),
             Part::Role(role) => role.next(&mut self.stage, self.writer, self.step, &mut self.random),
             Part::Chaos(chaos) => chaos.next(self.catalog, self.plan.kills, &mut self.random),
         };
+        self.ask_that(client, moment, request);
+    }
+
+    fn ask_that(&mut self, client: usize, moment: Moment, request: Request) {
         self.trace.note(|| format!("step {}: client {client} asks {}", moment.step, request.text));
         self.clients[client].ask(request);
     }

@@ -207,6 +207,12 @@ impl World {
             if node.shard.clients() != 0 {
                 return Err(format!("shard {index} still has {} sessions", node.shard.clients()));
             }
+            if node.shard.watching() != 0 {
+                return Err(format!(
+                    "on shard {index} {} clients watch that have gone",
+                    node.shard.watching()
+                ));
+            }
             let store = node.shard.store_mut();
             if let Some(db) = (0..store.databases()).find(|db| !store.is_empty(*db)) {
                 return Err(format!("shard {index} still has keys in {db} after FLUSHALL"));

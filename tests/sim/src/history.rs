@@ -106,6 +106,40 @@ impl History {
         self.record(moment, act)
     }
 
+    /// A transaction of a client, with all that belongs to it.
+    pub(crate) fn transaction(&mut self, moment: Moment, random: &mut Random) -> Vec<Request> {
+        let ok = || Expect::Exactly(Value::Simple("OK".into()));
+        let mut requests = Vec::new();
+        let watches = random.one_in(4);
+        if watches {
+            let words = ["WATCH"].into_iter().map(str::to_owned);
+            let keys = self.some_keys(random).into_iter().map(|key| self.keys[key].clone());
+            requests.push(Request::new(&words.chain(keys).collect::<Vec<_>>(), ok()));
+        }
+        requests.push(Request::new(&["MULTI"], ok()));
+        let count = *random.pick(&[0, 1, 2, 2, 3, 3, 5, 9]);
+        let acts: Vec<Act> = (0..count).map(|_| self.inside(moment, random)).collect();
+        let queued = || Expect::Exactly(Value::Simple("QUEUED".into()));
+        requests.extend(acts.iter().map(|act| Request::new(&self.args(act), queued())));
+        if random.one_in(12) {
+            requests.push(Request::new(&["DISCARD"], ok()));
+        } else {
+            requests.push(self.record(moment, Act::Exec { acts, watches }));
+        }
+        requests
+    }
+
+    fn inside(&mut self, moment: Moment, random: &mut Random) -> Act {
+        match random.below(24) {
+            0..=7 => self.single(random),
+            8..=12 => self.several(random),
+            13..=17 => self.moving(random),
+            18 if self.expiry => self.expiring(moment.now_ms, random),
+            19 if random.one_in(3) => random.pick(&[Act::FlushAll, Act::FlushDb, Act::SwapDb]).clone(),
+            _ => Act::MGet((0..self.keys.len()).collect()),
+        }
+    }
+
     /// Looks at every key of every database, one after the other: the end of the history.
     pub(crate) fn closing(&mut self, moment: Moment, db: usize) -> Vec<Request> {
         let look = (0..self.keys.len()).map(Act::Get).chain([Act::MGet((0..self.keys.len()).collect())]);
@@ -239,6 +273,7 @@ impl History {
             Act::FlushDb => vec![word("FLUSHDB")],
             Act::FlushAll => vec![word("FLUSHALL")],
             Act::SwapDb => vec![word("SWAPDB"), word("0"), word("1")],
+            Act::Exec { .. } => vec![word("EXEC")],
             Act::Copy { from, to, db, replace } => {
                 let mut args = list("COPY", &[*from, *to]);
                 args.extend([word("DB"), word(&db.to_string())]);

@@ -206,6 +206,9 @@ pub(crate) fn describe(op: &Op) -> String {
 
 /// What a command may do from here: once for each way in which the keys it touches may have expired.
 fn outcomes(state: &State, op: &Op) -> Vec<(Value, State)> {
+    if matches!(op.act, Act::Exec { watches: true, .. }) && op.reply == Some(Value::Null) {
+        return vec![(Value::Null, state.clone())];
+    }
     let mut states = vec![state.clone()];
     let mut places = state.touched(&op.act, op.db);
     places.sort_unstable();
@@ -221,15 +224,20 @@ fn outcomes(state: &State, op: &Op) -> Vec<(Value, State)> {
         }
     }
     let mut found = Vec::new();
-    for mut before in states {
-        let mut early = before.clone();
-        let reply = before.apply(&op.act, op.db, op.answered_ms);
-        // A time that is set may lie between the clocks: then it may be past already, or not yet.
-        let other = early.apply(&op.act, op.db, op.sent_ms);
-        if early != before {
-            found.push((other, early));
+    // A time that is set may lie between the clocks: then it may be past already, or not yet.
+    let mut times = op.act.times();
+    times.retain(|time| (op.sent_ms..op.answered_ms).contains(time));
+    times.extend([op.sent_ms, op.answered_ms]);
+    times.sort_unstable();
+    times.dedup();
+    for before in states {
+        for time in &times {
+            let mut after = before.clone();
+            let reply = after.apply(&op.act, op.db, *time);
+            if !found.iter().any(|(other, state)| *other == reply && *state == after) {
+                found.push((reply, after));
+            }
         }
-        found.push((reply, before));
     }
     found
 }

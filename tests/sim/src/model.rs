@@ -90,9 +90,23 @@ pub(crate) enum Act {
     FlushDb,
     FlushAll,
     SwapDb,
+    /// All of them at one moment, or none where a watched key has changed.
+    Exec {
+        acts: Vec<Act>,
+        watches: bool,
+    },
 }
 
 impl Act {
+    /// Times that it sets.
+    pub(crate) fn times(&self) -> Vec<i64> {
+        match self {
+            Act::ExpireAt(_, time) | Act::Set { expiry: SetExpiry::At(time), .. } => vec![*time],
+            Act::Exec { acts, .. } => acts.iter().flat_map(Act::times).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// A command that was answered like that has changed nothing, whenever it ran.
     pub(crate) fn is_idle(&self, reply: &Value) -> bool {
         match self {
@@ -101,6 +115,10 @@ impl Act {
             Act::Set { get, .. } => !get && *reply == Value::Null,
             Act::GetSet(..) | Act::Append(..) | Act::MSet(_) => false,
             Act::FlushDb | Act::FlushAll | Act::SwapDb => false,
+            Act::Exec { acts, .. } => match reply {
+                Value::Array(replies) => acts.iter().zip(replies).all(|(act, reply)| act.is_idle(reply)),
+                _ => true,
+            },
             _ => {
                 *reply == Value::Integer(0) && !matches!(self, Act::Incr(..))
                     || matches!(reply, Value::Error(_))
@@ -161,6 +179,8 @@ impl State {
             Act::Rename { from, to, .. } => vec![at(from), at(to)],
             Act::Copy { from, to, db: other, .. } => vec![at(from), other * self.keys + to],
             Act::Move { key, db: other } => vec![at(key), other * self.keys + key],
+            // What one of them moves, another may look at.
+            Act::Exec { .. } => (0..self.entries.len()).collect(),
         }
     }
 
@@ -263,6 +283,7 @@ impl State {
                 self.entries.rotate_left(self.keys);
                 ok()
             }
+            Act::Exec { acts, .. } => Value::Array(acts.iter().map(|act| self.apply(act, db, now)).collect()),
             _ => self.apply_to_expiry(act, base, now),
         }
     }

@@ -277,6 +277,7 @@ fn brief(parcel: &Parcel) -> String {
         Parcel::Ran(run) => format!("its run back for {:?}", run.ticket),
         Parcel::Part(part) => format!("part {} of {} ({:?})", part.id, part.home, part.hop),
         Parcel::PartDone(part) => format!("part {} back from {} ({:?})", part.id, part.shard, part.hop),
+        Parcel::Unwatch { client, round } => format!("the end of round {round} of what {client} watches"),
         Parcel::Buffer(buffer) => format!("a buffer of {}", buffer.len()),
     }
 }

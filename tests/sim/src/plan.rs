@@ -75,6 +75,8 @@ pub(crate) struct Plan {
     pub lull: usize,
     /// Values of many kilobytes.
     pub heavy: bool,
+    /// Every so manieth command of the history is a transaction.
+    pub transactions: usize,
     /// Keys get times to live.
     pub expiry: bool,
     /// Milliseconds of a time jump at most.
@@ -124,6 +126,7 @@ impl Plan {
             sleeps: random.one_in(2),
             lull: *random.pick(&[0, 60, 200, 500]),
             heavy: random.one_in(12),
+            transactions: *random.pick(&[2, 5, 12, 60]),
             expiry: random.one_in(2),
             jump_ms: *random.pick(&[1, 5, 40, 40, 300]),
             weights: (0..shards).map(|_| weight(random)).collect(),

@@ -41,6 +41,18 @@ pub(crate) enum Meaning {
     Tokens,
     /// A counter after an increment: larger than all this client has seen.
     Counted,
+    /// What the pair that is watched holds.
+    Price,
+    /// EXEC has set it one higher, or not.
+    Bought,
+    /// The pair at the end.
+    Wallet,
+    /// The value of a group that is watched.
+    Token,
+    /// A watched key, as it is for now.
+    Looked,
+    /// EXEC behind a watched key whose time may have come.
+    Verdict,
     /// A value of a counter: at least what was acknowledged, at most what was sent.
     Total,
 }

@@ -4,6 +4,7 @@
 use crate::plan::Plan;
 use crate::random::Random;
 use crate::request::{Expect, Kinds, Meaning, Request};
+use crate::watchers::{Watcher, price_of};
 use resp::client::Value;
 use std::collections::BTreeSet;
 
@@ -18,6 +19,9 @@ pub(crate) struct Stage {
     pub places: Vec<String>,
     pub tokens: usize,
     pub counters: Vec<Counter>,
+    /// A pair that is set one higher in transactions, and how often.
+    pub wallet: [String; 2],
+    pub bought: Counter,
     /// Keys that are there all the time.
     pub lasting: Vec<String>,
     /// Values of many kilobytes.
@@ -51,6 +55,7 @@ impl Stage {
             }
         };
         let ends = [key_of(0, "e"), key_of(1 % shards, "e")];
+        let wallet = [key_of(random.below(usize::from(shards)) as u16, "m"), key_of(0, "m")];
         let mut key =
             |random: &mut Random, kind: &str| key_of(random.below(usize::from(shards)) as u16, kind);
         Stage {
@@ -59,6 +64,8 @@ impl Stage {
             places: (0..5).map(|_| key(random, "t")).collect(),
             tokens: 3,
             counters: (0..2).map(|_| Counter { key: key(random, "n"), ..Counter::default() }).collect(),
+            wallet,
+            bought: Counter::default(),
             lasting: (0..random.within(1, 40)).map(|number| format!("s{number}")).collect(),
             heavy,
             ends,
@@ -82,6 +89,8 @@ impl Stage {
     pub(crate) fn closing(&self) -> Vec<Request> {
         let mut requests = vec![self.look_at_tokens()];
         requests.extend((0..self.groups.len()).map(|group| self.look_at_group(group)));
+        let wallet = ["MGET", self.wallet[0].as_str(), self.wallet[1].as_str()];
+        requests.push(Request::new(&wallet, Expect::Values(Meaning::Wallet)));
         requests.extend(self.counters.iter().enumerate().map(|(number, counter)| {
             let mut request = Request::new(&["GET", &counter.key], Expect::Values(Meaning::Total));
             request.text = format!("counter {number}: GET {}", counter.key).into();
@@ -94,6 +103,7 @@ impl Stage {
     pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
         let pairs = self.pairs.iter().flatten();
         let others = pairs.chain(self.groups.iter().flatten()).chain(&self.places);
+        let others = others.chain(&self.wallet);
         others.chain(self.counters.iter().map(|counter| &counter.key)).map(String::as_str)
     }
 
@@ -166,6 +176,8 @@ pub(crate) enum Role {
     Flooder {
         far: bool,
     },
+    /// Watches keys, and changes others in transactions.
+    Watcher(Watcher),
     /// Large values, reply modes, looks at everything: no invariant, much weather.
     Weather {
         echo: u64,
@@ -181,7 +193,8 @@ impl Role {
             2 if plan.pauses => Role::Pauser { step: 0, until_ms: 0, seen: Vec::new() },
             0 => Role::Writer { pair: 0, round: 0, second: false },
             1 => Role::Observer { pair: 0, second: true },
-            _ => match random.below(11) {
+            _ => match random.below(15) {
+                11.. => Role::Watcher(Watcher::new(random)),
                 0 | 1 => Role::Setter { group: random.below(2) },
                 2 | 3 => Role::Getter { group: random.below(2) },
                 4 | 5 => Role::Mover,
@@ -203,6 +216,7 @@ impl Role {
             Role::Observer { second, .. } => *second = true,
             Role::Counter { seen, .. } => *seen = 0,
             Role::Pauser { step, .. } => *step = 0,
+            Role::Watcher(watcher) => watcher.begin_anew(),
             Role::Scanner { cursor, met, waits } => {
                 (*cursor, *waits) = (0, false);
                 met.clear();
@@ -219,7 +233,12 @@ impl Role {
 
     /// Whether it always waits for an answer before it asks again.
     pub(crate) fn is_patient(&self) -> bool {
-        matches!(self, Role::Pauser { .. })
+        matches!(self, Role::Pauser { .. } | Role::Watcher(_))
+    }
+
+    /// Whether what it sends next is queued behind MULTI: nothing may come between.
+    pub(crate) fn is_in_transaction(&self) -> bool {
+        matches!(self, Role::Watcher(watcher) if watcher.is_in_transaction())
     }
 
     /// The next request.
@@ -310,6 +329,7 @@ impl Role {
                 let kinds = Kinds::NULL.or(Kinds::BULK);
                 Request::new(&["GET", &stage.ends[usize::from(*far)]], Expect::Kinds(kinds))
             }
+            Role::Watcher(watcher) => watcher.next(stage, serial, random),
             // Readers of everything make writers wait.
             Role::Weather { .. } if random.one_in(8) => stage.look_at_all(Expect::Kinds(Kinds::ARRAY)),
             Role::Weather { echo } => {
@@ -361,6 +381,16 @@ impl Role {
                     return Err(format!("a counter went from {seen} to {count}, {} were sent", counter.sent));
                 }
                 *seen = *count;
+            }
+            Meaning::Wallet => {
+                let (total, bought) = (price_of(value)?, &stage.bought);
+                if !(bought.acknowledged..=bought.sent).contains(&total) {
+                    return Err(format!("the pair ends at {total}: {bought:?}"));
+                }
+            }
+            Meaning::Price | Meaning::Bought | Meaning::Token | Meaning::Looked | Meaning::Verdict => {
+                let Role::Watcher(watcher) = self else { return Ok(()) };
+                watcher.check(stage, meaning, value)?;
             }
             Meaning::Total => {
                 let total = number(value)?;
