@@ -1,7 +1,7 @@
 //! docs/compatibility.md says what is there: its lists are made from the declarations of commands and
 //! settings. `UPDATE_DOCS=1 cargo test --test compatibility` writes them anew.
 
-use commands::{Command, Run, Spread};
+use commands::{Command, Run, Spread, Transaction};
 use corelane::config;
 use spec::setting::Effect;
 use std::collections::BTreeMap;
@@ -46,6 +46,11 @@ fn how(command: &Command) -> &'static str {
             "where its key is; where it needs others, in rounds over all shards"
         }
         Run::Local(_) => "where its key is",
+        Run::Transaction(Transaction::Watch(_)) => "where its keys are; over several shards in one hop",
+        Run::Transaction(Transaction::Exec) => {
+            "where its keys are; over several shards in one hop, or in stages where a command needs one"
+        }
+        Run::Transaction(_) => "where the client is",
     }
 }
 
