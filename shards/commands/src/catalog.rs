@@ -20,6 +20,8 @@ pub struct Entry {
     pub has_keys: bool,
     /// It may make the data need more room.
     pub grows: bool,
+    /// It needs a setting to be allowed.
+    pub is_protected: bool,
     /// Fewest arguments with which it runs itself, the name included, and the most.
     args_min: usize,
     args_max: usize,
@@ -131,6 +133,7 @@ impl Catalog {
             with_one_key,
             has_keys,
             grows,
+            is_protected: command.flags.has(Flags::PROTECTED),
             args_min,
             args_max,
             subcommands: Vec::new(),

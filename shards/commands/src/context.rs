@@ -193,6 +193,15 @@ impl Hashed {
     }
 }
 
+/// A shard among all.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Seat {
+    /// Its number.
+    pub shard: u16,
+    /// How many there are.
+    pub shards: u16,
+}
+
 /// What a `Local` handler works with.
 pub struct Ctx<'a> {
     /// This shard's slice of the keyspace.
@@ -204,9 +213,7 @@ pub struct Ctx<'a> {
     /// Who asked.
     pub caller: Caller,
     /// This shard and how many there are.
-    pub shard: u16,
-    /// How many shards there are.
-    pub shards: u16,
+    pub seat: Seat,
     /// Random numbers.
     pub random: &'a mut Random,
     /// What the handler did besides its reply.

@@ -31,7 +31,7 @@ pub use command::{
     ActFn, Check, CheckFn, Command, DecideFn, Everywhere, Go, HomeFn, LocalFn, Lock, NextFn, Order, Piece,
     Plan, Run, Spread, Transaction, Wide,
 };
-pub use context::{Args, Caller, Ctx, Effects, Hashed, Key, KeyEvent, Random};
+pub use context::{Args, Caller, Ctx, Effects, Hashed, Key, KeyEvent, Random, Seat};
 pub use home::{After, Call, Facts, Home, House, Job, PauseMode, ReplyMode, SessionState};
 pub use watched::Watched;
 

@@ -69,6 +69,8 @@ pub struct Peer {
 /// One shard.
 pub struct Shard {
     pub(crate) index: u16,
+    /// The same, and how many shards there are: as handlers ask for it.
+    pub(crate) seat: commands::Seat,
     pub(crate) shards: u16,
     pub(crate) catalog: &'static Catalog,
     pub(crate) settings: Settings,
@@ -154,6 +156,7 @@ impl Shard {
         let block = make.blocks[make.index as usize].clone();
         Shard {
             index: make.index,
+            seat: commands::Seat { shard: make.index, shards: make.shards },
             shards: make.shards,
             catalog: make.catalog,
             settings: make.settings,

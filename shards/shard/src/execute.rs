@@ -21,15 +21,32 @@ impl Shard {
     ) {
         let before = self.reply.len();
         let caller = self.caller(session);
-        if !self.short_of_room || !self.lacks_room(number, args.len(), caller.version) {
-            self.call(number, handler, caller, args, hashed);
+        if self.short_of_room | !self.watched.is_empty() {
+            self.call_with_care(number, handler, caller, args, hashed);
+        } else {
+            self.call_unwatched(handler, caller, args, hashed);
         }
         self.ran_here += 1;
         self.count_reply(number, before);
         self.mute(session, before);
     }
 
-    /// The same, for a command whose handler is inside its way of running.
+    /// Calls a handler while room is short or keys are watched.
+    #[cold]
+    fn call_with_care(
+        &mut self,
+        number: u16,
+        handler: LocalFn,
+        caller: Caller,
+        args: Args<'_>,
+        hashed: Hashed,
+    ) {
+        if !self.short_of_room || !self.lacks_room(number, args.len(), caller.version) {
+            self.call(number, handler, caller, args, hashed);
+        }
+    }
+
+    /// Runs on this shard a command whose handler is inside its way of running.
     pub(crate) fn run_here(&mut self, session: &mut Session, number: u16, args: Args<'_>) {
         if let Some(handler) = local_handler(self.catalog.entry(number).command.run) {
             self.run_local(session, number, handler, args, Hashed::NONE);
@@ -67,8 +84,7 @@ impl Shard {
             live: &self.settings.live,
             now: self.now.ms(),
             caller,
-            shard: self.index,
-            shards: self.shards,
+            seat: self.seat,
             random: &mut self.random,
             effects: &mut self.effects,
             watched: &mut self.watched,

@@ -36,11 +36,19 @@ impl Shard {
     /// Arity, authenticated, permitted, pause: in this order. That it is known was seen before.
     #[inline]
     pub(crate) fn pass(&mut self, session: &mut Session, entry: &Entry, count: usize) -> Passage {
-        let number = entry.number;
         if !entry.runs_with(count) {
             return Passage::WrongArity;
         }
-        let command = entry.command;
+        // One look tells that none of the other gates is shut.
+        if self.pause.is_some() | !session.state.authenticated | entry.is_protected {
+            return self.pass_slowly(session, entry);
+        }
+        Passage::Free
+    }
+
+    #[cold]
+    fn pass_slowly(&mut self, session: &mut Session, entry: &Entry) -> Passage {
+        let (number, command) = (entry.number, entry.command);
         if self.needs_auth(session) && !command.flags.has(Flags::NO_AUTH) {
             return self.refuse(session, number, "NOAUTH Authentication required.");
         }

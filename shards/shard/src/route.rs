@@ -61,8 +61,7 @@ impl Shard {
         }
         session.state.last_command = Some(frame.number);
         let args = batch.args_of(bytes, frame);
-        if session.multi.is_some() && Shard::is_queued(entry) {
-            self.queue_frame(conn, session, entry, args, out);
+        if session.multi.is_some() && self.queues_frame(conn, session, entry, args, out) {
             return Flow::Next;
         }
         // By far the most: one key, which lives here.
@@ -253,6 +252,7 @@ impl Shard {
     }
 
     /// A command that needs keys it does not name.
+    #[inline(never)]
     fn run_wide<O: Outbox>(
         &mut self,
         conn: ConnId,
@@ -307,8 +307,8 @@ impl Shard {
     pub(crate) fn visit_keys(&self, entry: &Entry, args: Args<'_>, mut found: impl FnMut(&[u8], bool)) {
         for keys in entry.command.keys {
             let write = keys.access.writes();
-            if keys.visit(args.len(), |at| args.get(at), |_| ()).is_ok() {
-                let _ = keys.visit(args.len(), |at| args.get(at), |at| found(args.get(at), write));
+            if let Ok(places) = keys.places(args.len(), |at| args.get(at)) {
+                places.for_each(|at| found(args.get(at), write));
             }
         }
     }

@@ -203,11 +203,23 @@ impl Keys {
         &self,
         count: usize,
         argument: impl Fn(usize) -> &'a [u8],
-        mut found: impl FnMut(usize),
+        found: impl FnMut(usize),
     ) -> Result<(), BadKeys> {
-        let Some(first) = self.first(count, &argument) else {
-            return Ok(());
+        self.places(count, argument)?.for_each(found);
+        Ok(())
+    }
+
+    /// The argument indices of the keys among `count` arguments, read by `argument`.
+    ///
+    /// # Errors
+    /// [`BadKeys`] when a count is not a number, or names more keys than there are arguments.
+    #[inline]
+    pub fn places<'a>(&self, count: usize, argument: impl Fn(usize) -> &'a [u8]) -> Result<Places, BadKeys> {
+        let first = match self.start {
+            Start::Index(index) => Some(usize::from(index)).filter(|index| *index < count),
+            _ => self.search(count, &argument),
         };
+        let Some(first) = first else { return Ok(Places { next: 0, step: 0, left: 0 }) };
         match self.extent {
             Extent::Range { last, step, limit } => {
                 let end = if last >= 0 {
@@ -220,27 +232,29 @@ impl Keys {
                 if end >= count {
                     return Err(BadKeys);
                 }
-                (first..=end).step_by(step.max(1) as usize).for_each(&mut found);
+                let step = usize::from(step.max(1));
+                let left = if end < first { 0 } else { (end - first) / step + 1 };
+                Ok(Places { next: first, step, left })
             }
             Extent::Counted { number, first: offset, step } => {
                 let at = first + number as usize;
                 if at >= count {
                     return Err(BadKeys);
                 }
-                let keys = decimal(argument(at)).ok_or(BadKeys)?;
-                let begin = first + offset as usize;
-                let room = if begin >= count { 0 } else { (count - begin).div_ceil(step.max(1) as usize) };
-                if keys > room {
+                let left = decimal(argument(at)).ok_or(BadKeys)?;
+                let (next, step) = (first + offset as usize, usize::from(step.max(1)));
+                let room = if next >= count { 0 } else { (count - next).div_ceil(step) };
+                if left > room {
                     return Err(BadKeys);
                 }
-                (0..keys).map(|n| begin + n * step as usize).for_each(&mut found);
+                Ok(Places { next, step, left })
             }
         }
-        Ok(())
     }
 
     /// The argument index where the keys start, if the arguments have it.
-    fn first<'a>(&self, count: usize, argument: impl Fn(usize) -> &'a [u8]) -> Option<usize> {
+    #[inline(never)]
+    fn search<'a>(&self, count: usize, argument: impl Fn(usize) -> &'a [u8]) -> Option<usize> {
         match self.start {
             Start::Unknown => None,
             Start::Option(option) => option.find(count, argument),
@@ -255,6 +269,26 @@ impl Keys {
                 found.map(|at| at + 1).filter(|at| *at < count)
             }
         }
+    }
+}
+
+/// Argument indices of keys, first to last.
+#[derive(Clone, Debug)]
+pub struct Places {
+    next: usize,
+    step: usize,
+    left: usize,
+}
+
+impl Iterator for Places {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        self.left = self.left.checked_sub(1)?;
+        let place = self.next;
+        self.next += self.step;
+        Some(place)
     }
 }
 

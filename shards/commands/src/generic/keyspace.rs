@@ -155,7 +155,7 @@ fn swap(house: &mut dyn House, call: &Call, args: Args<'_>, _: &mut Vec<u8>) {
     });
     ctx.store.swap(first, second);
     // One change, however many shards carry it out.
-    if ctx.shard == 0 {
+    if ctx.seat.shard == 0 {
         ctx.changed(1);
     }
 }

@@ -112,7 +112,7 @@ fn scan(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) {
     let Some(options) = Options::read(args, reply) else { return };
     // The cursor comes first in the reply and is known last, so keys are written apart.
     let (mut keys, mut found, mut next) = (Vec::new(), 0, 0);
-    if !cursor.is_foreign(ctx.shards) {
+    if !cursor.is_foreign(ctx.seat.shards) {
         let mut list = Reply::new(&mut keys, reply.version());
         let db = ctx.db();
         let place = ctx.store.scan(db, cursor.place, options.count, ctx.now, &mut |key, entry| {
@@ -121,7 +121,7 @@ fn scan(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) {
                 found += 1;
             }
         });
-        next = cursor.next(place, ctx.shards);
+        next = cursor.next(place, ctx.seat.shards);
     }
     reply.array(2);
     reply.bulk_integer(next);

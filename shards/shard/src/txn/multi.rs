@@ -77,6 +77,23 @@ impl Shard {
         }
     }
 
+    /// Queues a command behind MULTI, if it is one that waits for EXEC.
+    #[cold]
+    pub(crate) fn queues_frame<O: Outbox>(
+        &mut self,
+        conn: ConnId,
+        session: &mut Session,
+        entry: &Entry,
+        args: Args<'_>,
+        out: &mut O,
+    ) -> bool {
+        let queued = Shard::is_queued(entry);
+        if queued {
+            self.queue_frame(conn, session, entry, args, out);
+        }
+        queued
+    }
+
     /// Queues a command behind MULTI.
     pub(crate) fn queue_frame<O: Outbox>(
         &mut self,

@@ -75,7 +75,7 @@ fn part(ctx: &mut Ctx<'_>, args: Args<'_>, told: &[u8], out: &mut Vec<u8>) {
 }
 
 fn owns(ctx: &Ctx<'_>, name: &[u8]) -> bool {
-    spec::owner_of(spec::slot_of(name), ctx.shards) == ctx.shard
+    spec::owner_of(spec::slot_of(name), ctx.seat.shards) == ctx.seat.shard
 }
 
 /// Answers what patterns lead to from elements, as far as it is found here: the number of the look-up,
