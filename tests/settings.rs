@@ -5,22 +5,28 @@ use corelane::config::SETTINGS;
 use resp::client::{Value, decode, encode_command};
 use spec::Settings;
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// A redis-server of the test's own, ended with it.
 struct Redis {
     child: Child,
-    stream: TcpStream,
+    stream: UnixStream,
+    path: PathBuf,
 }
 
 impl Redis {
     fn start() -> Option<Redis> {
-        let port =
-            TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("loopback").port();
+        // A socket file of its own: a port that was free might be another test's by now.
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("corelane-redis-{}-{number}", std::process::id()));
         let child = Command::new("redis-server")
-            .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--dir", "/tmp"])
+            .args(["--port", "0", "--dir", "/tmp", "--unixsocket"])
+            .arg(&path)
             .stdout(Stdio::null())
             .spawn();
         let Ok(child) = child else {
@@ -29,8 +35,8 @@ impl Redis {
         };
         let start = Instant::now();
         loop {
-            if let Ok(stream) = TcpStream::connect(("127.0.0.1", port)) {
-                return Some(Redis { child, stream });
+            if let Ok(stream) = UnixStream::connect(&path) {
+                return Some(Redis { child, stream, path });
             }
             assert!(start.elapsed() < Duration::from_secs(20), "redis-server does not come up");
             std::thread::sleep(Duration::from_millis(20));
@@ -71,11 +77,12 @@ impl Drop for Redis {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        let _ = std::fs::remove_file(&self.path);
     }
 }
 
 /// Settings whose value is the machine's or the test's, or differs on purpose: loopback by default.
-const OWN: &[&str] = &["bind", "dir", "port"];
+const OWN: &[&str] = &["bind", "dir", "port", "unixsocket"];
 
 #[test]
 fn every_name_of_redis_is_known_with_its_default() {
