@@ -184,4 +184,8 @@ fn put(ctx: &mut Ctx<'_>, name: &[u8], value: &[u8], expiry: Expiry) {
     let (db, key) = (ctx.db(), ctx.key(name));
     ctx.store.set_text(db, key, value, expiry);
     ctx.changed(1);
+    if matches!(expiry, Expiry::At(time) if time <= ctx.now) {
+        // Expired at once: a transaction that runs behind at an earlier time may not meet it alive.
+        ctx.store.find_untouched(db, key, ctx.now);
+    }
 }

@@ -8,6 +8,15 @@ const NOT_AN_INTEGER: &str = "-ERR value is not an integer or out of range";
 const TOO_LONG: &str = "-ERR string exceeds maximum allowed size (proto-max-bulk-len)";
 
 #[test]
+fn a_value_that_is_set_to_expire_in_the_past_is_gone_at_once() {
+    on_shards(|rig| {
+        rig.check("SET a 1", "+OK");
+        rig.check("SET a 2 PXAT 1", "+OK");
+        rig.check("DBSIZE", ":0");
+    });
+}
+
+#[test]
 fn get_answers_what_set_was_told() {
     on_shards(|rig| {
         rig.check("GET a", "nil");
