@@ -2,9 +2,11 @@
 
 use crate::actor::Shard;
 use crate::outbox::{Now, Outbox};
+use crate::parcel::lock_of;
 use crate::planted::Bug;
 use crate::rates::Rates;
 use crate::session::{Hold, Session};
+use crate::txn::Want;
 use telemetry::Block;
 
 /// What the periodic work remembers.
@@ -125,7 +127,10 @@ impl Shard {
             return;
         }
         let buckets = EXPIRE_BUCKETS * self.settings.live.active_expire_effort as usize;
-        let report = self.store.expire_slice(self.now.ms(), buckets);
+        // What a transaction holds stays as it was at its moment.
+        let intents = &self.remote.intents;
+        let spared = |hash| !intents.is_clear() && intents.sealed(Want { lock: lock_of(hash), write: true });
+        let report = self.store.expire_slice_but(self.now.ms(), buckets, spared);
         self.block.expire_slices.add(1);
         if report.expired > 0 {
             self.count_keys();

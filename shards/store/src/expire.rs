@@ -39,9 +39,19 @@ impl Store {
     /// Removes expired fields of hashes, at most one a bucket, and expired keys, going on where the last slice ended, over all databases; looks into at
     /// most `budget_buckets` buckets, passing by segments in which nothing can expire.
     pub fn expire_slice(&mut self, now: i64, budget_buckets: usize) -> ExpireReport {
+        self.expire_slice_but(now, budget_buckets, |_| false)
+    }
+
+    /// The same, but keys of hashes for which `spared` says so stay for now.
+    pub fn expire_slice_but(
+        &mut self,
+        now: i64,
+        budget_buckets: usize,
+        spared: impl Fn(u64) -> bool,
+    ) -> ExpireReport {
         self.note_time(now);
         let mut report = ExpireReport::default();
-        let fields = self.expire_fields(now, budget_buckets);
+        let fields = self.expire_fields(now, budget_buckets, &spared);
         (report.met, report.expired) = (fields, fields);
         // A segment passed by costs a cache line, as a bucket does, if a little less.
         let mut passed = 0;
@@ -62,7 +72,7 @@ impl Store {
                 for &handle in &handles {
                     if let Some(expiry) = self.cells.view(handle).expiry() {
                         report.met += 1;
-                        if expiry <= now {
+                        if expiry <= now && !spared(self.hasher.hash(self.cells.view(handle).key())) {
                             report.expired += 1;
                             self.expire_handle(db, handle);
                         }

@@ -36,12 +36,13 @@ impl Store {
     }
 
     /// Removes at most about `budget` fields that have expired, of all hashes; says how many.
-    pub(crate) fn expire_fields(&mut self, now: i64, budget: usize) -> usize {
+    pub(crate) fn expire_fields(&mut self, now: i64, budget: usize, spared: &impl Fn(u64) -> bool) -> usize {
         let mut expired = 0;
         for db in 0..self.due.len() {
             while expired < budget
-                && let Some((time, _)) = self.due[db].order.first()
+                && let Some((time, name)) = self.due[db].order.first()
                 && *time <= now
+                && !spared(self.hasher.hash(name))
                 && let Some((_, name)) = self.due[db].order.pop_first()
             {
                 // What finds nothing costs something too.
