@@ -7,7 +7,7 @@ use crate::run::Options;
 use shard::Bug;
 
 /// Seeds within which a planted bug must be caught.
-pub const SEEDS_MAX: u64 = 5_000;
+pub const SEEDS_MAX: u64 = 2_000;
 
 /// Numbers of shards that are tried in turn.
 const SHARDS: [u16; 3] = [2, 3, 8];

@@ -51,6 +51,8 @@ pub(crate) enum Meaning {
     Token,
     /// A watched key, as it is for now.
     Looked,
+    /// Two posts of which one is manned at least.
+    Posts,
     /// EXEC behind a watched key whose time may have come.
     Verdict,
     /// A value of a counter: at least what was acknowledged, at most what was sent.

@@ -388,7 +388,12 @@ impl Role {
                     return Err(format!("the pair ends at {total}: {bought:?}"));
                 }
             }
-            Meaning::Price | Meaning::Bought | Meaning::Token | Meaning::Looked | Meaning::Verdict => {
+            Meaning::Price
+            | Meaning::Bought
+            | Meaning::Token
+            | Meaning::Looked
+            | Meaning::Posts
+            | Meaning::Verdict => {
                 let Role::Watcher(watcher) = self else { return Ok(()) };
                 watcher.check(stage, meaning, value)?;
             }

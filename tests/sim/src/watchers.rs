@@ -13,6 +13,8 @@ pub(crate) enum Watcher {
     Buyer { step: usize, price: i64 },
     /// Reads a key of a group and writes it to the others, which changes nothing if it still stands.
     Restorer { group: usize, step: usize, token: Option<String> },
+    /// Leaves its post only if the other one is manned, which it watches: never are both left.
+    Guard { side: usize, step: usize, alone: bool },
     /// Watches a key until its time has come.
     Waiter { step: usize, key: String, seen: [Option<bool>; 2] },
 }
@@ -27,7 +29,8 @@ fn queued() -> Expect {
 
 impl Watcher {
     pub(crate) fn new(random: &mut Random) -> Watcher {
-        match random.below(3) {
+        match random.below(4) {
+            3 => Watcher::Guard { side: random.below(2), step: 0, alone: true },
             0 => Watcher::Buyer { step: 0, price: 0 },
             1 => Watcher::Restorer { group: random.below(2), step: 0, token: None },
             _ => Watcher::Waiter { step: 0, key: String::new(), seen: [None; 2] },
@@ -37,9 +40,10 @@ impl Watcher {
     /// Its connection was lost.
     pub(crate) fn begin_anew(&mut self) {
         match self {
-            Watcher::Buyer { step, .. } | Watcher::Restorer { step, .. } | Watcher::Waiter { step, .. } => {
-                *step = 0;
-            }
+            Watcher::Buyer { step, .. }
+            | Watcher::Restorer { step, .. }
+            | Watcher::Guard { step, .. }
+            | Watcher::Waiter { step, .. } => *step = 0,
         }
     }
 
@@ -47,6 +51,7 @@ impl Watcher {
     pub(crate) fn is_in_transaction(&self) -> bool {
         match self {
             Watcher::Buyer { step, .. } | Watcher::Restorer { step, .. } => *step > 2,
+            Watcher::Guard { step, .. } => (3..5).contains(step),
             Watcher::Waiter { step, .. } => *step > 5,
         }
     }
@@ -58,6 +63,7 @@ impl Watcher {
             Watcher::Restorer { group, step, token } => {
                 restore(step, token.as_deref(), &stage.groups[*group])
             }
+            Watcher::Guard { side, step, alone } => guard(step, &stage.ends, *side, *alone),
             Watcher::Waiter { step, key, seen } => {
                 if *step == 0 {
                     *key = format!("q{serial}");
@@ -80,6 +86,12 @@ impl Watcher {
                     Value::Bulk(text) => Some(String::from_utf8_lossy(text).into_owned()),
                     _ => None,
                 };
+            }
+            (Watcher::Guard { alone, .. }, Meaning::Looked) => *alone = *value != Value::Null,
+            (Watcher::Guard { .. }, Meaning::Posts) => {
+                if matches!(value, Value::Array(posts) if !posts.contains(&Value::Null)) {
+                    return Err(format!("both posts are left: {value:?}"));
+                }
             }
             (Watcher::Waiter { seen, .. }, Meaning::Looked) => {
                 let place = usize::from(seen[0].is_some());
@@ -140,6 +152,25 @@ fn restore(step: &mut usize, token: Option<&str>, group: &[String]) -> Request {
         _ => {
             *step = 0;
             Request::new(&["EXEC"], Expect::Kinds(Kinds::ARRAY.or(Kinds::NULL)))
+        }
+    }
+}
+
+/// A key that is there says that its post is left.
+fn guard(step: &mut usize, posts: &[String; 2], side: usize, alone: bool) -> Request {
+    let (own, other) = (&posts[side], &posts[1 - side]);
+    *step += 1;
+    match *step {
+        1 => Request::new(&["WATCH", other], ok()),
+        2 => Request::new(&["GET", other], Expect::Values(Meaning::Looked)),
+        3 => Request::new(&["MULTI"], ok()),
+        4 if alone => Request::new(&["DEL", own], queued()),
+        4 => Request::new(&["SET", own, "left"], queued()),
+        5 => Request::new(&["EXEC"], Expect::Kinds(Kinds::ARRAY.or(Kinds::NULL))),
+        6 => Request::new(&["MGET", own, other], Expect::Values(Meaning::Posts)),
+        _ => {
+            *step = 0;
+            Request::new(&["DEL", own], Expect::Kinds(Kinds::INTEGER))
         }
     }
 }
