@@ -13,6 +13,7 @@ mod tests;
 use crate::command::Command;
 use crate::context::Args;
 use resp::Reply;
+use spec::Argument;
 use sphere::{LATITUDE_MAX, LONGITUDE_MAX, Place};
 
 /// All of them.
@@ -28,6 +29,17 @@ pub(crate) static ALL: &[&Command] = &[
     &search::GEOSEARCH,
     &search::GEOSEARCHSTORE,
 ];
+
+/// The unit of a distance.
+const UNIT: Argument = Argument::one_of(
+    "unit",
+    &[
+        Argument::word("m", "M"),
+        Argument::word("km", "KM"),
+        Argument::word("ft", "FT"),
+        Argument::word("mi", "MI"),
+    ],
+);
 
 /// A longitude and a latitude, the first being argument `at`; `None` once they are refused.
 fn place(args: Args<'_>, at: usize, reply: &mut Reply<'_>) -> Option<Place> {

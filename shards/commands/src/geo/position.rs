@@ -1,5 +1,6 @@
 //! What is known of single places: GEOPOS, GEODIST and GEOHASH.
 
+use super::UNIT;
 use super::sphere::Place;
 use super::{distance, unit};
 use crate::command::{Command, Run};
@@ -27,16 +28,7 @@ pub(super) static GEODIST: Command = Command::new("GEODIST", Group::Geo, Run::Lo
         Argument::key(),
         Argument::new("member1", ArgumentKind::String),
         Argument::new("member2", ArgumentKind::String),
-        Argument::one_of(
-            "unit",
-            &[
-                Argument::word("m", "M"),
-                Argument::word("km", "KM"),
-                Argument::word("ft", "FT"),
-                Argument::word("mi", "MI"),
-            ],
-        )
-        .optional(),
+        UNIT.optional(),
     ]);
 
 pub(super) static GEOHASH: Command = Command::new("GEOHASH", Group::Geo, Run::Local(geohash))

@@ -1,6 +1,7 @@
 //! GEOSEARCH, GEOSEARCHSTORE and the older GEORADIUS family: places in an area, told or stored wherever the
 //! destination lives.
 
+use super::UNIT;
 use super::area::Area;
 use super::distance;
 use super::position::coordinates;
@@ -47,15 +48,7 @@ pub(super) static GEORADIUS: Command =
             Argument::new("longitude", ArgumentKind::Double),
             Argument::new("latitude", ArgumentKind::Double),
             Argument::new("radius", ArgumentKind::Double),
-            Argument::one_of(
-                "unit",
-                &[
-                    Argument::word("m", "M"),
-                    Argument::word("km", "KM"),
-                    Argument::word("ft", "FT"),
-                    Argument::word("mi", "MI"),
-                ],
-            ),
+            UNIT,
             Argument::word("withcoord", "WITHCOORD").optional(),
             Argument::word("withdist", "WITHDIST").optional(),
             Argument::word("withhash", "WITHHASH").optional(),
@@ -108,15 +101,7 @@ pub(super) static GEORADIUSBYMEMBER: Command =
             Argument::key(),
             Argument::new("member", ArgumentKind::String),
             Argument::new("radius", ArgumentKind::Double),
-            Argument::one_of(
-                "unit",
-                &[
-                    Argument::word("m", "M"),
-                    Argument::word("km", "KM"),
-                    Argument::word("ft", "FT"),
-                    Argument::word("mi", "MI"),
-                ],
-            ),
+            UNIT,
             Argument::word("withcoord", "WITHCOORD").optional(),
             Argument::word("withdist", "WITHDIST").optional(),
             Argument::word("withhash", "WITHHASH").optional(),
@@ -152,15 +137,7 @@ pub(super) static GEORADIUS_RO: Command = Command::new("GEORADIUS_RO", Group::Ge
         Argument::new("longitude", ArgumentKind::Double),
         Argument::new("latitude", ArgumentKind::Double),
         Argument::new("radius", ArgumentKind::Double),
-        Argument::one_of(
-            "unit",
-            &[
-                Argument::word("m", "M"),
-                Argument::word("km", "KM"),
-                Argument::word("ft", "FT"),
-                Argument::word("mi", "MI"),
-            ],
-        ),
+        UNIT,
         Argument::word("withcoord", "WITHCOORD").optional(),
         Argument::word("withdist", "WITHDIST").optional(),
         Argument::word("withhash", "WITHHASH").optional(),
@@ -193,15 +170,7 @@ pub(super) static GEORADIUSBYMEMBER_RO: Command =
             Argument::key(),
             Argument::new("member", ArgumentKind::String),
             Argument::new("radius", ArgumentKind::Double),
-            Argument::one_of(
-                "unit",
-                &[
-                    Argument::word("m", "M"),
-                    Argument::word("km", "KM"),
-                    Argument::word("ft", "FT"),
-                    Argument::word("mi", "MI"),
-                ],
-            ),
+            UNIT,
             Argument::word("withcoord", "WITHCOORD").optional(),
             Argument::word("withdist", "WITHDIST").optional(),
             Argument::word("withhash", "WITHHASH").optional(),
@@ -247,33 +216,14 @@ pub(super) static GEOSEARCH: Command = Command::new("GEOSEARCH", Group::Geo, Run
             &[
                 Argument::block(
                     "circle",
-                    &[
-                        Argument::new("radius", ArgumentKind::Double).token("BYRADIUS"),
-                        Argument::one_of(
-                            "unit",
-                            &[
-                                Argument::word("m", "M"),
-                                Argument::word("km", "KM"),
-                                Argument::word("ft", "FT"),
-                                Argument::word("mi", "MI"),
-                            ],
-                        ),
-                    ],
+                    &[Argument::new("radius", ArgumentKind::Double).token("BYRADIUS"), UNIT],
                 ),
                 Argument::block(
                     "box",
                     &[
                         Argument::new("width", ArgumentKind::Double).token("BYBOX"),
                         Argument::new("height", ArgumentKind::Double),
-                        Argument::one_of(
-                            "unit",
-                            &[
-                                Argument::word("m", "M"),
-                                Argument::word("km", "KM"),
-                                Argument::word("ft", "FT"),
-                                Argument::word("mi", "MI"),
-                            ],
-                        ),
+                        UNIT,
                     ],
                 ),
             ],
@@ -329,33 +279,14 @@ pub(super) static GEOSEARCHSTORE: Command =
                 &[
                     Argument::block(
                         "circle",
-                        &[
-                            Argument::new("radius", ArgumentKind::Double).token("BYRADIUS"),
-                            Argument::one_of(
-                                "unit",
-                                &[
-                                    Argument::word("m", "M"),
-                                    Argument::word("km", "KM"),
-                                    Argument::word("ft", "FT"),
-                                    Argument::word("mi", "MI"),
-                                ],
-                            ),
-                        ],
+                        &[Argument::new("radius", ArgumentKind::Double).token("BYRADIUS"), UNIT],
                     ),
                     Argument::block(
                         "box",
                         &[
                             Argument::new("width", ArgumentKind::Double).token("BYBOX"),
                             Argument::new("height", ArgumentKind::Double),
-                            Argument::one_of(
-                                "unit",
-                                &[
-                                    Argument::word("m", "M"),
-                                    Argument::word("km", "KM"),
-                                    Argument::word("ft", "FT"),
-                                    Argument::word("mi", "MI"),
-                                ],
-                            ),
+                            UNIT,
                         ],
                     ),
                 ],

@@ -7,7 +7,7 @@ use crate::outbox::Outbox;
 use crate::parcel::{Hop, Parcel, Part, PartKey, lock_of};
 use crate::planted::Bug;
 use crate::txn::intents::{Intents, Want};
-use commands::{Args, Call, Caller, Key, Order, Piece, Run, Spread};
+use commands::{Args, Call, Caller, House, Key, Order, Piece, Run, Spread};
 use resp::Span;
 use std::collections::{HashMap, VecDeque};
 
@@ -234,7 +234,7 @@ impl Shard {
         let Run::Plan(plan) = self.catalog.entry(number).command.run else {
             unreachable!("it was begun as a plan");
         };
-        let mut ctx = self.plan_ctx(caller);
+        let mut ctx = self.ctx(caller);
         for key in keys {
             let name = Key { bytes: args.get(key.span as usize), hash: key.hash };
             pieces.push((plan.gather)(&mut ctx, args, key.ordinal as usize, name));
@@ -269,25 +269,11 @@ impl Shard {
                 self.watched.touch(db, name);
             }
             Order::Act(act, value) => {
-                let mut ctx = self.plan_ctx(caller);
+                let mut ctx = self.ctx(caller);
                 act(&mut ctx, args, name, value);
                 // It is not ordered where nothing changes.
                 self.watched.touch(caller.db, name);
             }
-        }
-    }
-
-    pub(super) fn plan_ctx(&mut self, caller: commands::Caller) -> commands::Ctx<'_> {
-        commands::Ctx {
-            store: &mut self.store,
-            live: &self.settings.live,
-            now: self.now.ms(),
-            caller,
-            seat: self.seat,
-            random: &mut self.random,
-            effects: &mut self.effects,
-            watched: &mut self.watched,
-            hashed: commands::Hashed::NONE,
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::actor::Shard;
 use crate::outbox::Outbox;
 use crate::parcel::{ConnId, Hop, Parcel, Part};
 use crate::session::Session;
-use commands::{Args, Caller, Wide};
+use commands::{Args, Caller, House, Wide};
 use resp::Reply;
 
 impl Shard {
@@ -53,7 +53,7 @@ impl Shard {
     ) -> Vec<u8> {
         let dirty = self.effects.dirty;
         let mut answer = Vec::new();
-        (wide.part)(&mut self.plan_ctx(caller), args, told, &mut answer);
+        (wide.part)(&mut self.ctx(caller), args, told, &mut answer);
         if self.effects.dirty != dirty && !self.watched.is_empty() {
             self.touch_written(number, caller, args);
         }
