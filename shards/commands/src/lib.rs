@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod bitmap;
 mod catalog;
 mod command;
 mod connection;
@@ -14,6 +15,7 @@ mod geo;
 mod hash;
 mod help;
 mod home;
+mod hyperloglog;
 mod list;
 mod lookup;
 mod number;
@@ -39,6 +41,8 @@ pub use watched::Watched;
 pub fn all() -> Vec<&'static Command> {
     [
         string::ALL,
+        bitmap::ALL,
+        hyperloglog::ALL,
         list::ALL,
         hash::ALL,
         set::ALL,

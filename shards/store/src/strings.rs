@@ -101,6 +101,26 @@ impl Store {
         self.edited(db, key, found, handle)
     }
 
+    /// Gives a string `length` bytes (at least one), cut or followed by zeros, and lets `edit` change them; a
+    /// key that is not there becomes such a string. It must not be of another kind; the expiry stays.
+    pub fn edit_text<R>(
+        &mut self,
+        db: usize,
+        key: Key<'_>,
+        length: usize,
+        edit: impl FnOnce(&mut [u8]) -> R,
+    ) -> R {
+        assert!(length > 0, "an empty string has nothing to edit");
+        if self.tables[db].find(key, &self.cells).is_none() {
+            self.write_range(db, key, length - 1, &[0]);
+        }
+        let found = self.tables[db].find(key, &self.cells).expect("it is there by now");
+        let handle = self.cells.resize_text(found.handle, length);
+        let answer = edit(self.cells.value_mut(handle));
+        self.edited(db, key, found, handle);
+        answer
+    }
+
     /// A string was edited: notes its new handle and its use; answers its length.
     fn edited(&mut self, db: usize, key: Key<'_>, found: Found, handle: Handle) -> usize {
         self.cells.touch(handle, self.clock);

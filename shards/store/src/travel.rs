@@ -13,7 +13,8 @@ use crate::types::{self, Big, Item, WrongKind};
 pub struct Detached {
     value: Value,
     expiry: Option<i64>,
-    access: u32,
+    /// When it was last used; a value that was never under a key is used when it gets one.
+    access: Option<u32>,
 }
 
 #[derive(Clone, Debug)]
@@ -44,7 +45,13 @@ impl Detached {
             OwnBody::Packed { kind, variant, bytes } => Value::Bytes { kind, bytes, raw: variant },
             OwnBody::Big(big) => Value::Big(Box::new(big)),
         };
-        Detached { value, expiry: None, access: 0 }
+        Detached { value, expiry: None, access: None }
+    }
+
+    /// A text outside any store, which does not expire. It is "raw", as what is edited in place is.
+    pub fn text_of(bytes: Vec<u8>) -> Detached {
+        let value = Value::Bytes { kind: Kind::String, bytes, raw: true };
+        Detached { value, expiry: None, access: None }
     }
 
     /// The value to read, if it is a collection of that kind.
@@ -107,17 +114,17 @@ impl Detached {
             Payload::Buffer(bytes) => Value::Bytes { kind, bytes, raw },
             Payload::Big(big) => Value::Big(big),
         };
-        Detached { value, expiry, access }
+        Detached { value, expiry, access: Some(access) }
     }
 
-    fn into_taken(self) -> Taken {
+    fn into_taken(self, clock: u32) -> Taken {
         let kind = self.kind();
         let (payload, raw) = match self.value {
             Value::Int(value) => (Payload::Int(value), false),
             Value::Bytes { bytes, raw, .. } => (Payload::Buffer(bytes), raw),
             Value::Big(big) => (Payload::Big(big), false),
         };
-        Taken { kind, payload, raw, expiry: self.expiry, access: self.access }
+        Taken { kind, payload, raw, expiry: self.expiry, access: self.access.unwrap_or(clock) }
     }
 }
 
@@ -145,7 +152,8 @@ impl Store {
 
     /// Puts a value under a key, whatever was there before.
     pub fn attach(&mut self, db: usize, key: Key<'_>, detached: Detached) {
-        self.attach_taken(db, key, detached.into_taken());
+        let taken = detached.into_taken(self.clock);
+        self.attach_taken(db, key, taken);
     }
 
     /// Gives a value another key in the same database, replacing what was there; whether `from` was

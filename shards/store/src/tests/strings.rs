@@ -167,3 +167,28 @@ fn an_edited_text_is_raw_until_it_is_set_again() {
     store.attach(0, key, edited);
     assert_eq!(store.look("k"), Some(("abc".into(), "raw")));
 }
+
+#[test]
+fn a_text_is_edited_at_any_length_and_keeps_its_expiry() {
+    let mut store = store();
+    let key = store.key(b"k");
+    store.edit_text(0, key, 3, |bytes| {
+        assert_eq!(bytes, [0; 3]);
+        bytes.copy_from_slice(b"abc");
+    });
+    assert!(store.set_expiry(0, key, Some(9_000)));
+    for length in [2, 5, 4000, 100_000, 1_100_000, 2] {
+        assert_eq!(store.edit_text(0, key, length, |bytes| (bytes.len(), bytes[0])), (length, b'a'));
+        let entry = store.find(0, key, 1).unwrap();
+        let text = entry.text().unwrap().to_vec();
+        assert_eq!((&text[..2], text.len(), entry.expiry()), (&b"ab"[..], length, Some(9_000)));
+        assert!(text[2..].iter().all(|byte| *byte == 0));
+    }
+    store.set_int(0, key, 12, crate::Expiry::None);
+    store.edit_text(0, key, 3, |bytes| bytes[2] = b'3');
+    assert_eq!(store.find(0, key, 1).unwrap().text().unwrap().to_vec(), b"123");
+    let detached = crate::Detached::text_of(b"xyz".to_vec());
+    store.attach(0, key, detached);
+    let entry = store.find_untouched(0, key, 5_000).unwrap();
+    assert_eq!((entry.encoding(), entry.idle_s(5_000)), ("raw", 5));
+}
