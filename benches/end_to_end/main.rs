@@ -40,7 +40,7 @@ fn options() -> Result<Options, String> {
     let mut options = Options {
         rounds: 5,
         seconds: 1.5,
-        peers: peer::found_here(),
+        peers: Vec::new(),
         workloads: load::ALL.to_vec(),
         markdown: false,
     };
@@ -58,8 +58,11 @@ fn options() -> Result<Options, String> {
             _ => return Err(format!("unknown option {flag}\n{USAGE}")),
         }
     }
-    if options.peers.is_empty() || options.rounds == 0 {
+    if options.rounds == 0 {
         return Err(format!("nothing to measure\n{USAGE}"));
+    }
+    if options.peers.is_empty() {
+        options.peers = peer::found_here()?;
     }
     Ok(options)
 }

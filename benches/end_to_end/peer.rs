@@ -22,16 +22,19 @@ pub(crate) struct Peer {
 
 const NAMES: [&str; 4] = ["redis", "valkey", "kevy", "corelane"];
 
-/// Every peer whose program is on this machine.
-pub(crate) fn found_here() -> Vec<Peer> {
-    NAMES.iter().filter_map(|name| named(name).ok()).collect()
+/// Every peer whose program is on this machine, and ours, without which there is nothing to compare.
+pub(crate) fn found_here() -> Result<Vec<Peer>, String> {
+    let ours = named("corelane")?;
+    let others = NAMES.iter().filter(|name| **name != "corelane").filter_map(|name| named(name).ok());
+    Ok(others.chain([ours]).collect())
 }
 
 /// The peer of that name, or why it cannot be measured.
 pub(crate) fn named(name: &str) -> Result<Peer, String> {
     let home = std::env::var("HOME").unwrap_or_default();
     let cache = std::env::var("CORELANE_TESTS_CACHE").unwrap_or(format!("{home}/.cache/corelane-tests"));
-    let ours = std::env::var("CORELANE_BINARY").unwrap_or("target/release/corelane".into());
+    let target = std::env::var("CARGO_TARGET_DIR").unwrap_or("target".into());
+    let ours = std::env::var("CORELANE_BINARY").unwrap_or(format!("{target}/release/corelane"));
     let (name, program, arguments) = match name {
         "redis" => {
             ("redis", "/usr/bin/redis-server".into(), "--port {port} --dir {dir} --save  --appendonly no")
