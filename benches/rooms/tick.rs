@@ -26,9 +26,12 @@ pub(crate) const GET_AWAY: Room =
 /// MSET of two keys of one shard.
 pub(crate) const MSET_HERE: Room =
     Room { name: "tick-mset-2-here", instructions_target: 0.0, build: || requests(2, Where::Here, mset) };
-/// MSET of two keys, one on each shard.
-pub(crate) const MSET_SPLIT: Room =
-    Room { name: "tick-mset-2-split", instructions_target: 0.0, build: || requests(2, Where::Both, mset) };
+/// MSET of two keys, one on each shard: three times its twin on one.
+pub(crate) const MSET_SPLIT: Room = Room {
+    name: "tick-mset-2-split",
+    instructions_target: 5_100.0,
+    build: || requests(2, Where::Both, mset),
+};
 
 const BATCH: usize = 64;
 const KEYS: usize = 1_024;

@@ -97,14 +97,30 @@ impl Shard {
     /// Counts a command that has run, and its error if it answered with one.
     #[inline]
     pub(crate) fn count_reply(&mut self, number: u16, before: usize) {
+        self.count_ran(number);
+        if self.reply.get(before) == Some(&b'-') {
+            self.count_error(number, before);
+        }
+    }
+
+    /// The same for a command that was answered elsewhere.
+    pub(crate) fn count_answer(&mut self, number: u16, answer: &[u8]) {
+        self.count_ran(number);
+        if answer.first() == Some(&b'-') {
+            let before = self.reply.len();
+            self.reply.extend_from_slice(answer);
+            self.count_error(number, before);
+            self.reply.truncate(before);
+        }
+    }
+
+    #[inline]
+    fn count_ran(&mut self, number: u16) {
         self.ran_total += 1;
         if self.ran_last.0 == number {
             self.ran_last.1 += 1;
         } else {
             self.count_other(number);
-        }
-        if self.reply.get(before) == Some(&b'-') {
-            self.count_error(number, before);
         }
     }
 

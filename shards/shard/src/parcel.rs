@@ -143,7 +143,7 @@ pub struct Part {
     pub caller: Caller,
     /// The arguments.
     pub bytes: Vec<u8>,
-    /// Their places: all of the command's arguments, or for `Spread` the name and this shard's share.
+    /// Their places: all of the command's arguments, or for `Spread` an empty one and this shard's share.
     pub spans: Vec<Span>,
     /// The keys of this shard, with spans as they are here.
     pub keys: Vec<PartKey>,
@@ -225,9 +225,11 @@ impl Part {
         self.keys.clear();
         self.reply.clear();
         self.cuts.clear();
-        self.pieces.clear();
-        self.orders.clear();
-        self.share = None;
+        if self.hop != Hop::Spread {
+            self.pieces.clear();
+            self.orders.clear();
+            self.share = None;
+        }
     }
 }
 

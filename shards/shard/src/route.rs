@@ -13,7 +13,7 @@ use crate::txn::Want;
 use commands::{Args, Caller, Entry, Hashed, ReplyMode, Run, Spread, Transaction};
 
 /// Commands over several shards that a session may have away: enough to share the price of a round.
-const TRANSACTIONS_AWAY_MAX: usize = 32;
+const TRANSACTIONS_AWAY_MAX: usize = 64;
 
 /// Where a command's keys are.
 pub(crate) enum Place {
@@ -230,7 +230,7 @@ impl Shard {
             Place::Several => {
                 // Commands for one of the keys that are away (`pipeline-order relaxed`) come first, and
                 // those behind it wait: one client's commands for one key never overtake each other.
-                self.list_keys(entry, args);
+                self.complete_keys(entry, args);
                 if session.waiting() > 0 && !(session.transacting && self.may_follow(session, out)) {
                     session.hold = Hold::Answers;
                     return Flow::Held;
@@ -278,24 +278,16 @@ impl Shard {
         Flow::Away { more: 0 }
     }
 
-    /// Finds the keys of a command and who owns them.
-    pub(crate) fn locate(&self, entry: &Entry, args: Args<'_>) -> Place {
+    /// Finds the keys of a command and who owns them: `self.home.keys` has them then, as `note_keys` says.
+    pub(crate) fn locate(&mut self, entry: &Entry, args: Args<'_>) -> Place {
         if self.shards == 1 || !entry.has_keys {
             return Place::One(self.index);
         }
-        let mut owner = None;
-        let mut several = false;
-        self.visit_keys(entry, args, |key, _| {
-            let this = self.owner(key);
-            several |= owner.is_some_and(|other| other != this);
-            owner = Some(this);
-        });
-        match owner {
-            Some(_) if several => Place::Several,
-            Some(owner) => Place::One(owner),
-            // No key, or arguments that do not hold the keys they promise: the handler says so.
-            None => Place::One(self.index),
-        }
+        self.note_keys(entry, args);
+        // No key, or arguments that do not hold the keys they promise: the handler says so.
+        let Some(first) = self.home.keys.first() else { return Place::One(self.index) };
+        let several = self.home.keys.iter().any(|key| key.owner != first.owner);
+        if several { Place::Several } else { Place::One(first.owner) }
     }
 
     #[inline]
@@ -313,35 +305,48 @@ impl Shard {
         }
     }
 
-    /// Lists the keys of a command that is to be divided.
-    pub(crate) fn list_keys(&mut self, entry: &Entry, args: Args<'_>) {
-        let mut found = std::mem::take(&mut self.home.keys);
+    /// Notes the keys of a command and their owners in `self.home.keys`; their hashes and where their arguments
+    /// end come from `complete_keys`.
+    fn note_keys(&mut self, entry: &Entry, args: Args<'_>) {
+        let shards = self.shards;
+        let found = &mut self.home.keys;
         found.clear();
         for keys in entry.command.keys {
             let write = keys.access.writes();
-            let _ = keys.visit(
-                args.len(),
-                |at| args.get(at),
-                |at| {
-                    let key = args.get(at);
-                    found.push(PartKey {
-                        ordinal: found.len() as u32,
-                        span: at as u32,
-                        until: at as u32 + 1,
-                        hash: self.store.hasher().hash(key),
-                        owner: self.owner(key),
-                        write,
-                    });
-                },
-            );
+            let Ok(places) = keys.places(args.len(), |at| args.get(at)) else { continue };
+            for at in places {
+                found.push(PartKey {
+                    ordinal: found.len() as u32,
+                    span: at as u32,
+                    until: at as u32 + 1,
+                    hash: 0,
+                    owner: spec::owner_of(spec::slot_of(args.get(at)), shards),
+                    write,
+                });
+            }
+        }
+    }
+
+    /// What else is to be known of noted keys where a command is to be divided.
+    fn complete_keys(&mut self, entry: &Entry, args: Args<'_>) {
+        let found = &mut self.home.keys;
+        for key in found.iter_mut() {
+            key.hash = self.store.hasher().hash(args.get(key.span as usize));
         }
         if entry.command.spread != Spread::None {
             // A key's arguments reach to the next key.
-            for place in 0..found.len() {
-                found[place].until = found.get(place + 1).map_or(args.len() as u32, |next| next.span);
+            let mut until = args.len() as u32;
+            for key in found.iter_mut().rev() {
+                key.until = until;
+                until = key.span;
             }
         }
-        self.home.keys = found;
+    }
+
+    /// Lists the keys of a command that is to be divided.
+    pub(crate) fn list_keys(&mut self, entry: &Entry, args: Args<'_>) {
+        self.note_keys(entry, args);
+        self.complete_keys(entry, args);
     }
 
     /// Whether a command with keys on this shard meets a seal.

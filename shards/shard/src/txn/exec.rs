@@ -516,7 +516,7 @@ impl Shard {
     /// Counts a command that has its answer; one that says nothing keeps its place in the array.
     pub(super) fn count_exec_one(&mut self, exec: &Exec, place: usize) {
         let (queued, _) = exec.args(place);
-        self.count_away(queued.number, &exec.replies[place]);
+        self.count_answer(queued.number, &exec.replies[place]);
     }
 }
 

@@ -207,7 +207,7 @@ impl Shard {
             }
         }
         let work = self.home.remove(name);
-        self.count_away(work.number, &bytes);
+        self.count_answer(work.number, &bytes);
         if let Some(mut session) = self.sessions.take(work.ticket.conn) {
             skip_what_comes(&mut session);
             self.sessions.put(work.ticket.conn, session);

@@ -7,7 +7,7 @@ use crate::outbox::Outbox;
 use crate::parcel::{ConnId, Hop, Parcel, Part, Ticket};
 use crate::planted::Bug;
 use crate::session::{Hold, Session};
-use crate::txn::works::{KEPT_BYTES_MAX, Work, push_argument};
+use crate::txn::works::{KEPT_BYTES_MAX, Work, push_arguments};
 use commands::{After, Args, Entry, Everywhere, Go, Lock, Order, Piece, Run, Spread};
 use resp::Reply;
 
@@ -89,9 +89,7 @@ impl Shard {
         for shard in (0..self.shards).filter(|shard| !only_home || *shard == self.index) {
             let mut part = self.home.part(shard, number, caller, Hop::Everywhere);
             part.whole = everywhere.lock == Lock::Keyspace;
-            for index in 0..args.len() {
-                push_argument(&mut part, args.get(index));
-            }
+            push_arguments(&mut part, args, 0..args.len());
             work.parts.push(part);
         }
         let name = self.home.insert(work);
@@ -201,21 +199,17 @@ impl Shard {
         }
         let first = self.home.board.draw(usize::from(self.index), count as u64);
         self.home.drew = true;
-        for place in 0..count {
-            let (id, name) = (first + place as u64, self.home.staged[place]);
-            self.home.open.push_back(id);
-            self.home.find(name).id = id;
-        }
+        self.home.open.extend(first..first + count as u64);
         // Before anybody can see the parts: what is started stays sealed until we say otherwise.
         if !self.planted(Bug::OpenTooLate) {
             self.home.tell_open();
         }
-        for _ in 0..count {
+        for id in first..first + count as u64 {
             let name = self.home.staged.pop_front().expect("it was counted");
             let work = self.home.find(name);
-            let (id, mut parts) = (work.id, std::mem::take(&mut work.parts));
-            work.away = parts.len();
-            for mut part in parts.drain(..) {
+            work.id = id;
+            work.away = work.parts.len();
+            while let Some(mut part) = work.parts.pop() {
                 part.id = id;
                 if part.shard == self.index {
                     self.remote.queue.insert(part);
@@ -225,7 +219,6 @@ impl Shard {
                     assert!(fits.is_ok(), "room was claimed");
                 }
             }
-            self.home.find(name).parts = parts;
         }
     }
 
@@ -248,7 +241,9 @@ impl Shard {
         if work.away > 0 {
             return;
         }
-        work.parts.sort_by_key(|part| part.shard);
+        if !work.parts.is_sorted_by_key(|part| part.shard) {
+            work.parts.sort_by_key(|part| part.shard);
+        }
         let hop = work.parts[0].hop;
         match hop {
             Hop::Spread => self.end_spread(name, out),
@@ -270,16 +265,8 @@ impl Shard {
             self.unwatch_parts(&work, out);
         }
         self.home.put_away(work);
-        self.count_away(number, reply);
+        self.count_answer(number, reply);
         self.answer(ticket, if muted { &[] } else { reply }, false, out);
-    }
-
-    pub(super) fn count_away(&mut self, number: u16, reply: &[u8]) {
-        let before = self.reply.len();
-        let head = &reply[..reply.len().min(64)];
-        self.reply.extend_from_slice(head);
-        self.count_reply(number, before);
-        self.reply.truncate(before);
     }
 
     fn end_spread<O: Outbox>(&mut self, name: u64, out: &mut O) {
@@ -328,7 +315,7 @@ impl Shard {
         self.sessions.put(work.ticket.conn, session);
         let (number, ticket, muted) = (work.number, work.ticket, work.muted);
         self.home.put_away(work);
-        self.count_away(number, &bytes);
+        self.count_answer(number, &bytes);
         self.answer(ticket, if muted { &[] } else { &bytes }, matches!(after, After::Close), out);
     }
 

@@ -2,27 +2,8 @@
 //! keys in that order: nothing can wait in a circle. What has started seals its keys until it is done
 //! on every shard, so that nobody sees a half of it. Nothing here knows commands or bytes.
 
-use std::collections::hash_map::Entry;
-use std::collections::{HashMap, VecDeque};
-use std::hash::{BuildHasherDefault, Hasher};
-
-/// A lock's hash is random already: no second hashing.
-#[derive(Default)]
-pub(crate) struct Identity(u64);
-
-impl Hasher for Identity {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, _: &[u8]) {
-        unreachable!("locks are u64");
-    }
-    fn write_u64(&mut self, value: u64) {
-        self.0 = value;
-    }
-}
-
-type ByLock<T> = HashMap<u64, T, BuildHasherDefault<Identity>>;
+use super::locks::Locks;
+use std::collections::VecDeque;
 
 /// A key to lock, and whether for writing.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -82,7 +63,7 @@ const WANTS_KEPT_MAX: usize = 64;
 pub(crate) struct Intents {
     /// In the order of ids, in which they enter.
     active: VecDeque<Active>,
-    locks: ByLock<Lock>,
+    locks: Locks<Lock>,
     /// Behind (or itself) a transaction that locks the whole keyspace.
     behind: VecDeque<(u64, u16, Vec<Want>, bool)>,
     whole: bool,
@@ -99,7 +80,7 @@ impl Intents {
     /// Whether a command that wants this key must wait.
     pub(crate) fn sealed(&self, want: Want) -> bool {
         self.whole
-            || self.locks.get(&want.lock).is_some_and(|lock| lock.writer || want.write && lock.readers > 0)
+            || self.locks.get(want.lock).is_some_and(|lock| lock.writer || want.write && lock.readers > 0)
     }
 
     /// Whether anything is sealed.
@@ -131,29 +112,50 @@ impl Intents {
         self.whole || !self.behind.is_empty() || (whole && !self.active.is_empty())
     }
 
+    /// Takes a place behind every earlier transaction that wants one of the keys. Where there is none, as is
+    /// usual, the keys are sealed on the way.
     fn admit(&mut self, id: u64, home: u16, wants: Vec<Want>, whole: bool) -> bool {
         let mut blocked = 0;
         for Want { lock, write } in wants.iter().copied() {
-            match self.locks.entry(lock) {
-                Entry::Vacant(entry) => {
+            let place = match self.locks.place(lock) {
+                Ok(place) => place,
+                Err(place) => {
                     let first = Waiter { id, write, granted: true };
-                    entry.insert(Lock { first, more: VecDeque::new(), readers: 0, writer: false });
+                    let lock_of_it =
+                        Lock { first, more: VecDeque::new(), readers: u32::from(!write), writer: write };
+                    self.locks.insert(place, lock, lock_of_it);
+                    continue;
                 }
-                Entry::Occupied(mut entry) => {
-                    let lock = entry.get_mut();
-                    let writes = lock.first.write || lock.more.iter().any(|waiter| waiter.write);
-                    let granted = !write && !writes;
-                    blocked += usize::from(!granted);
-                    lock.more.push_back(Waiter { id, write, granted });
+            };
+            let lock = self.locks.at(place);
+            let writes = lock.first.write || lock.more.iter().any(|waiter| waiter.write);
+            let granted = !write && !writes;
+            blocked += usize::from(!granted);
+            lock.readers += u32::from(granted);
+            lock.more.push_back(Waiter { id, write, granted });
+        }
+        if blocked > 0 {
+            self.take_seals_back(id, &wants);
+        }
+        self.whole |= whole;
+        self.active.push_back(Active { id, home, whole, wants, blocked, started: blocked == 0 });
+        blocked == 0
+    }
+
+    /// A transaction must wait after all: what it was granted is not sealed yet.
+    #[cold]
+    fn take_seals_back(&mut self, id: u64, wants: &[Want]) {
+        for want in wants {
+            let lock = self.locks.get_mut(want.lock).expect("it waits there");
+            let mut waiters = std::iter::once(&lock.first).chain(&lock.more);
+            if waiters.any(|waiter| waiter.id == id && waiter.granted) {
+                if want.write {
+                    lock.writer = false;
+                } else {
+                    lock.readers -= 1;
                 }
             }
         }
-        self.whole |= whole;
-        self.active.push_back(Active { id, home, whole, wants, blocked, started: false });
-        if blocked == 0 {
-            self.begin(self.active.len() - 1);
-        }
-        blocked == 0
     }
 
     /// Seals the keys of the transaction at that place.
@@ -161,7 +163,7 @@ impl Intents {
         let active = &mut self.active[place];
         active.started = true;
         for want in &active.wants {
-            let lock = self.locks.get_mut(&want.lock).expect("it waits there");
+            let lock = self.locks.get_mut(want.lock).expect("it waits there");
             if want.write {
                 lock.writer = true;
             } else {
@@ -180,7 +182,8 @@ impl Intents {
                 place += 1;
                 continue;
             }
-            let mut ended = self.active.remove(place).expect("it was just seen");
+            let ended = if place == 0 { self.active.pop_front() } else { self.active.remove(place) };
+            let mut ended = ended.expect("it was just seen");
             self.whole &= !ended.whole;
             for want in ended.wants.drain(..) {
                 self.unlock(ended.id, want);
@@ -194,17 +197,15 @@ impl Intents {
 
     /// A transaction that has ended leaves a key, which is granted to those behind it.
     fn unlock(&mut self, id: u64, want: Want) {
-        let Entry::Occupied(mut entry) = self.locks.entry(want.lock) else {
-            unreachable!("a lock is there while somebody has it");
-        };
-        let lock = entry.get_mut();
+        let place = self.locks.place(want.lock).expect("a lock is there while somebody has it");
+        let lock = self.locks.at(place);
         if want.write {
             lock.writer = false;
         } else {
             lock.readers -= 1;
         }
         if !lock.leave(id) {
-            entry.remove();
+            self.locks.remove(place);
             return;
         }
         let mut shared = true;

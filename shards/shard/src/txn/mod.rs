@@ -10,6 +10,7 @@ mod exec;
 mod fold;
 mod home;
 mod intents;
+mod locks;
 mod multi;
 mod remote;
 mod room;

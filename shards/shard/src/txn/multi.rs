@@ -272,7 +272,7 @@ impl Shard {
     }
 
     /// Where a command runs that has keys, or could have.
-    pub(super) fn place_of(&self, entry: &Entry, args: Args<'_>) -> Place {
+    pub(super) fn place_of(&mut self, entry: &Entry, args: Args<'_>) -> Place {
         match entry.command.run {
             Run::Steered(steer, _) => Place::One(steer(args, self.shards).min(self.shards - 1)),
             _ => self.locate(entry, args),

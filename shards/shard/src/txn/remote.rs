@@ -7,7 +7,7 @@ use crate::outbox::Outbox;
 use crate::parcel::{Hop, Parcel, Part, PartKey, lock_of};
 use crate::planted::Bug;
 use crate::txn::intents::{Intents, Want};
-use commands::{Args, Call, Caller, House, Key, Order, Piece, Run, Spread};
+use commands::{Args, Call, Caller, Hashed, House, Key, LocalFn, Order, Piece, Run, Spread};
 use resp::Span;
 use std::collections::{HashMap, VecDeque};
 
@@ -35,6 +35,9 @@ impl PartQueue {
 
     /// Adds a part. Each home sends its own in order, so that its place is near the end.
     pub(crate) fn insert(&mut self, part: Box<Part>) {
+        if self.0.back().is_none_or(|last| last.id < part.id) {
+            return self.0.push_back(part);
+        }
         let behind = self.0.iter().rev().take_while(|other| other.id > part.id).count();
         self.0.insert(self.0.len() - behind, part);
     }
@@ -182,37 +185,37 @@ impl Shard {
     fn run_spread(&mut self, part: &mut Part) {
         let command = self.catalog.entry(part.number).command;
         let handler = local_handler(command.run).expect("only local commands are spread");
-        std::mem::swap(&mut self.reply, &mut self.away_reply);
         if command.spread == Spread::InKeyOrder {
-            for place in 0..part.keys.len() {
-                let key = part.keys[place];
-                let mut spans = std::mem::take(&mut self.remote.spans);
-                spans.push(part.spans[0]);
-                spans.extend_from_slice(&part.spans[key.span as usize..key.until as usize]);
-                self.reply.clear();
-                self.call(
-                    part.number,
-                    handler,
-                    part.caller,
-                    Args::new(&part.bytes, &spans),
-                    commands::Hashed::NONE,
-                );
-                spans.clear();
-                self.remote.spans = spans;
-                // An array of one: its element alone is wanted.
-                let element = self.reply.strip_prefix(b"*1\r\n").unwrap_or(&self.reply);
-                part.reply.extend_from_slice(element);
-                part.cuts.push(part.reply.len() as u32);
-            }
-        } else {
-            self.call(
-                part.number,
-                handler,
-                part.caller,
-                Args::new(&part.bytes, &part.spans),
-                commands::Hashed::NONE,
-            );
-            part.reply.extend_from_slice(&self.reply);
+            return self.run_in_key_order(part, handler);
+        }
+        let args = Args::new(&part.bytes, &part.spans);
+        let hashed = match part.keys[..] {
+            [key] => Hashed::new(args, key.span as usize, key.hash),
+            _ => Hashed::NONE,
+        };
+        // The session that runs now keeps its replies apart.
+        std::mem::swap(&mut self.reply, &mut part.reply);
+        self.call(part.number, handler, part.caller, args, hashed);
+        std::mem::swap(&mut self.reply, &mut part.reply);
+    }
+
+    /// Runs a handler for one key after the other.
+    fn run_in_key_order(&mut self, part: &mut Part, handler: LocalFn) {
+        std::mem::swap(&mut self.reply, &mut self.away_reply);
+        for place in 0..part.keys.len() {
+            let key = part.keys[place];
+            let mut spans = std::mem::take(&mut self.remote.spans);
+            spans.push(part.spans[0]);
+            spans.extend_from_slice(&part.spans[key.span as usize..key.until as usize]);
+            self.reply.clear();
+            let args = Args::new(&part.bytes, &spans);
+            self.call(part.number, handler, part.caller, args, Hashed::new(args, 1, key.hash));
+            spans.clear();
+            self.remote.spans = spans;
+            // An array of one: its element alone is wanted.
+            let element = self.reply.strip_prefix(b"*1\r\n").unwrap_or(&self.reply);
+            part.reply.extend_from_slice(element);
+            part.cuts.push(part.reply.len() as u32);
         }
         self.end_away_reply();
     }

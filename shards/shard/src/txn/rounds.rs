@@ -1,7 +1,7 @@
 //! Commands that need other keys than they name: rounds over all shards, under a lock of the whole
 //! keyspace that stays until the last. It does not know what is asked or told in a round.
 
-use super::works::push_argument;
+use super::works::push_arguments;
 use crate::actor::Shard;
 use crate::outbox::Outbox;
 use crate::parcel::{ConnId, Hop, Parcel, Part};
@@ -28,7 +28,7 @@ impl Shard {
         for shard in 0..self.shards {
             let mut part = self.home.part(shard, number, caller, Hop::Everywhere);
             part.whole = true;
-            (0..args.len()).for_each(|index| push_argument(&mut part, args.get(index)));
+            push_arguments(&mut part, args, 0..args.len());
             work.parts.push(part);
         }
         let name = self.home.insert(work);

@@ -8,6 +8,7 @@ use commands::{Args, Caller, Catalog};
 use mesh::Board;
 use resp::Span;
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Shells of commands and of parts kept for reuse.
@@ -146,7 +147,7 @@ impl Home {
 
     /// A command has ended: its memory, and that of its parts, is kept for the next one.
     pub(super) fn put_away(&mut self, mut work: Box<Work>) {
-        for mut part in work.parts.drain(..) {
+        while let Some(mut part) = work.parts.pop() {
             let bytes = part.bytes.capacity() + part.reply.capacity() + 16 * part.keys.capacity();
             if self.spare_parts.len() < SPARE_MAX && bytes <= KEPT_BYTES_MAX {
                 part.clear();
@@ -187,9 +188,13 @@ impl Home {
         self.works[slot].0 = self.works[slot].0.wrapping_add(1);
         self.free.push(slot as u32);
         if work.id != 0 {
-            let place = self.open.binary_search(&work.id).expect("what has an id is open");
-            self.open.remove(place);
-            self.tell_open();
+            if self.open.front() == Some(&work.id) {
+                self.open.pop_front();
+                self.tell_open();
+            } else {
+                let place = self.open.binary_search(&work.id).expect("what has an id is open");
+                self.open.remove(place);
+            }
         }
         work
     }
@@ -200,8 +205,8 @@ impl Home {
 }
 
 impl Home {
-    /// Makes one part for each shard that owns keys. `Spread` parts get the name and their share of the
-    /// arguments; others get all of them.
+    /// Makes one part for each shard that owns keys. `Spread` parts get their share of the arguments, behind an
+    /// empty one where the command's name was; others get all of them.
     pub(super) fn divide(&mut self, work: &mut Work, args: Args<'_>, hop: Hop) {
         let keys = std::mem::take(&mut self.keys);
         work.keys = keys.len();
@@ -209,8 +214,11 @@ impl Home {
             let place = work.parts.iter().position(|part| part.shard == key.owner);
             let place = place.unwrap_or_else(|| {
                 let mut part = self.part(key.owner, work.number, work.caller, hop);
-                let count = if hop == Hop::Spread { 1 } else { args.len() };
-                (0..count).for_each(|index| push_argument(&mut part, args.get(index)));
+                if hop == Hop::Spread {
+                    part.spans.push(NO_NAME);
+                } else {
+                    push_arguments(&mut part, args, 0..args.len());
+                }
                 work.parts.push(part);
                 work.parts.len() - 1
             });
@@ -218,9 +226,7 @@ impl Home {
             let mut own = *key;
             if hop == Hop::Spread {
                 own.span = part.spans.len() as u32;
-                for index in key.span..key.until {
-                    push_argument(part, args.get(index as usize));
-                }
+                push_arguments(part, args, key.span as usize..key.until as usize);
                 own.until = part.spans.len() as u32;
             }
             part.keys.push(own);
@@ -250,6 +256,21 @@ pub(super) fn empty_part(home: u16, caller: Caller) -> Part {
     }
 }
 
+/// In place of a command's name, which no handler of a divided command looks at.
+const NO_NAME: Span = Span { start: 0, len: 0 };
+
+/// Copies arguments into a part, with what lies between them: in one go.
+pub(super) fn push_arguments(part: &mut Part, args: Args<'_>, which: Range<usize>) {
+    let Some((first, more)) = args.spans().get(which).and_then(<[Span]>::split_first) else { return };
+    let last = more.last().unwrap_or(first);
+    let shift = (part.bytes.len() as u32).wrapping_sub(first.start);
+    part.bytes.extend_from_slice(&args.bytes()[first.start as usize..(last.start + last.len) as usize]);
+    part.spans.push(Span { start: first.start.wrapping_add(shift), len: first.len });
+    more.iter()
+        .for_each(|span| part.spans.push(Span { start: span.start.wrapping_add(shift), len: span.len }));
+}
+
+/// Copies one argument into a part.
 pub(super) fn push_argument(part: &mut Part, argument: &[u8]) {
     part.spans.push(Span { start: part.bytes.len() as u32, len: argument.len() as u32 });
     part.bytes.extend_from_slice(argument);
