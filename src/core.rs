@@ -508,8 +508,12 @@ impl Core {
             return;
         }
         self.generation = settings.generation();
-        let limit = settings.live.output_limits[ClientClass::Normal as usize];
-        self.wires.output_limit = (limit.hard_bytes, limit.soft_bytes, limit.soft_seconds);
+        let limit_of = |class: ClientClass| {
+            let limit = settings.live.output_limits[class as usize];
+            (limit.hard_bytes, limit.soft_bytes, limit.soft_seconds)
+        };
+        self.wires.output_limit = limit_of(ClientClass::Normal);
+        self.wires.listeners_limit = limit_of(ClientClass::Pubsub);
         self.idle.set(settings.live.poll);
         for poller in &mut self.wires.pollers {
             poller.keep_alive(settings.live.tcp_keepalive_s);

@@ -26,6 +26,8 @@ struct Conn {
     backlog: Backlog,
     /// The shard was told that it is stuck.
     stuck: bool,
+    /// It listens to messages: the limits of its kind hold.
+    listens: bool,
     /// Close once the backlog is sent.
     draining: bool,
     dirty: bool,
@@ -35,6 +37,9 @@ struct Conn {
     /// It was closed at once: what is still said to it goes nowhere.
     aborted: bool,
 }
+
+/// Hard limit, soft limit in bytes, and how many seconds a client may be over that.
+type OutputLimit = (u64, u64, u64);
 
 /// Something for the house that a tick has gathered.
 pub(crate) struct Errand {
@@ -62,8 +67,10 @@ pub(crate) struct Wires {
     slow: Vec<ConnId>,
     /// Connections closed for the output limits so far.
     pub over_limit: u64,
-    /// Hard limit, soft limit in bytes and its seconds, for normal clients.
-    pub output_limit: (u64, u64, u64),
+    /// Limits of what a client has not read.
+    pub output_limit: OutputLimit,
+    /// The same of one that listens to messages.
+    pub listeners_limit: OutputLimit,
     pub now_ms: i64,
     me: usize,
 }
@@ -98,6 +105,7 @@ impl Wires {
             slow: Vec::new(),
             over_limit: 0,
             output_limit: (0, 0, 0),
+            listeners_limit: (0, 0, 0),
             now_ms: 0,
             me,
         }
@@ -111,6 +119,7 @@ impl Wires {
             open: None,
             backlog: Backlog::default(),
             stuck: false,
+            listens: false,
             draining: false,
             dirty: false,
             over_soft_since_ms: None,
@@ -229,8 +238,8 @@ impl Wires {
 
     /// Closes a connection whose backlog is over the output limits; tells the shard of one that is stuck.
     fn keep_limits(&mut self, id: ConnId) {
-        let (hard, soft, soft_s) = self.output_limit;
         let Some(conn) = self.conns.find(link_id(id)) else { return };
+        let (hard, soft, soft_s) = if conn.listens { self.listeners_limit } else { self.output_limit };
         let unsent = conn.backlog.len();
         let over_soft = soft > 0 && unsent as u64 > soft;
         if !over_soft {
@@ -348,6 +357,14 @@ impl Outbox for Wires {
         conn.draining = true;
         if conn.backlog.is_empty() {
             poller.close(conn.link, Close::Drain);
+        }
+    }
+
+    fn listens(&mut self, id: ConnId, listens: bool) {
+        if let Some(conn) = self.conns.find(link_id(id)) {
+            conn.listens = listens;
+            conn.over_soft_since_ms = None;
+            self.keep_limits(id);
         }
     }
 

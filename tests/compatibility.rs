@@ -35,6 +35,7 @@ const REDIS_7_2: &str = "\
 fn how(command: &Command) -> &'static str {
     match command.run {
         Run::Container => "by subcommand",
+        Run::Publish(_) => "where the client is; a parcel for each shard where it is heard",
         Run::Home(_) => "where the client is",
         Run::Steered(..) => "on the shard its arguments name",
         Run::Everywhere(_) => "on every shard",

@@ -68,7 +68,6 @@ pub(super) const GROUP: &[Setting] = &[
     .effect(Effect::AcceptedOnly)
     .hidden(),
     Setting::new("notify-keyspace-events", Kind::Events, "", "Classes of events to publish; empty for none")
-        .pending()
         .live(|live, value| {
             live.notify_events = match value {
                 Value::Events(events) => *events,

@@ -19,7 +19,7 @@ done
 units=("$@")
 [ $# -gt 0 ] || units=(unit/type/string unit/type/incr unit/expire unit/scan unit/keyspace unit/protocol
   unit/quit unit/pause unit/multi unit/info-command unit/introspection unit/sort unit/type/list unit/type/list-3 unit/type/hash unit/type/set
-  unit/type/zset unit/geo unit/bitops unit/bitfield unit/hyperloglog)
+  unit/type/zset unit/geo unit/bitops unit/bitfield unit/hyperloglog unit/pubsub)
 unit_seconds=${UNIT_SECONDS:-120}
 if [ -n "$reference" ]; then JUDGED=$reference_command; else JUDGED=${JUDGED:-$own_command}; fi
 port=${PORT:-17111}

@@ -2,6 +2,7 @@
 
 use crate::command::{Command, LocalFn, Run};
 use crate::context::{Args, first_word};
+use crate::pubsub::{self, TopicKind};
 use spec::{Extent, Flags, Start};
 
 /// A command or subcommand with its number and what the path of a request asks for, worked out once.
@@ -22,6 +23,12 @@ pub struct Entry {
     pub grows: bool,
     /// It needs a setting to be allowed.
     pub is_protected: bool,
+    /// A client of RESP2 that listens may say it.
+    pub is_for_listeners: bool,
+    /// What it subscribes to.
+    pub subscribes: Option<TopicKind>,
+    /// It answers with messages, which CLIENT REPLY does not silence.
+    pub pushes: bool,
     /// Fewest arguments with which it runs itself, the name included, and the most.
     args_min: usize,
     args_max: usize,
@@ -123,19 +130,23 @@ impl Catalog {
         };
         let has_keys = !command.keys.is_empty();
         let grows = command.keys.iter().any(|keys| keys.access.grows());
+        let pushes = pubsub::pushes(command.name);
         let args_min = usize::from(command.arity.unsigned_abs());
         let args_max = if command.arity < 0 { usize::MAX } else { args_min };
         self.entries.push(Entry {
             command,
             number,
-            full_name,
             single_key,
             with_one_key,
             has_keys,
             grows,
             is_protected: command.flags.has(Flags::PROTECTED),
+            is_for_listeners: pushes || matches!(full_name.as_str(), "ping" | "quit" | "reset"),
+            subscribes: pubsub::kind_of(command.name),
+            pushes,
             args_min,
             args_max,
+            full_name,
             subcommands: Vec::new(),
             parent: None,
         });

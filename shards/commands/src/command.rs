@@ -3,7 +3,9 @@
 
 use crate::context::{Args, Ctx, Key};
 use crate::home::{After, Call, Home, House, Job};
+use crate::pubsub::TopicKind;
 use resp::Reply;
+use spec::setting::Events;
 use spec::{Argument, Categories, Flags, Group, Keys};
 use store::{Detached, Hasher};
 
@@ -29,6 +31,8 @@ pub enum Run {
     Plan(&'static Plan),
     /// Begins, ends or guards a transaction of its client.
     Transaction(Transaction),
+    /// Says something to all who listen, on whatever shard they are.
+    Publish(TopicKind),
     /// A container: its subcommands run.
     Container,
 }
@@ -117,14 +121,16 @@ pub enum Piece {
 pub enum Order {
     /// Nothing.
     Nothing,
-    /// Remove it from the client's database.
-    Remove,
+    /// Remove it from the client's database, and tell that by this name.
+    Remove(&'static str),
     /// Put a value in place of whatever is there.
     Put {
         /// The database.
         db: u16,
         /// The value with its expiry.
         value: Detached,
+        /// What that is called, for those who listen.
+        event: (Events, &'static str),
     },
     /// What the function does, which has the command's arguments and what was decided on.
     Act(ActFn, Option<Detached>),

@@ -6,7 +6,7 @@ use resp::{Span, Version};
 use spec::Live;
 use spec::setting::Events;
 pub use store::Key;
-use store::Store;
+use store::{Happened, Store};
 
 /// The arguments of one command: spans into the bytes they arrived in. Argument 0 is the name.
 #[derive(Clone, Copy)]
@@ -133,6 +133,33 @@ pub struct KeyEvent {
     pub key: Vec<u8>,
 }
 
+/// The event of a key that was looked for and not found.
+const MISS: &str = "keymiss";
+
+/// Adds what the store has noted since it was last asked: that is older than what is told next, but for
+/// keys that were missed, which may have expired just then.
+pub fn tell_noted(store: &mut Store, events: &mut Vec<KeyEvent>) {
+    if !store.has_noted() {
+        return;
+    }
+    let misses = events.iter().rev().take_while(|event| event.name == MISS).count();
+    let at = events.len() - misses;
+    let noted = store.take_noted().into_iter().map(|noted| {
+        let (class, name) = match noted.what {
+            Happened::Expired => (Events::EXPIRED, "expired"),
+            Happened::Created => (Events::NEW, "new"),
+        };
+        KeyEvent { class, name, db: noted.db as u16, key: noted.key.into() }
+    });
+    drop(events.splice(at..at, noted));
+}
+
+/// A key that is read was not there.
+#[cold]
+fn tell_missed(events: &mut Vec<KeyEvent>, db: u16, key: &[u8]) {
+    events.push(KeyEvent { class: Events::MISS, name: MISS, db, key: key.to_vec() });
+}
+
 /// What a handler did besides its reply; counted by the shard.
 #[derive(Clone, Default, Debug, PartialEq, Eq)]
 pub struct Effects {
@@ -202,6 +229,18 @@ pub struct Seat {
     pub shards: u16,
 }
 
+impl Seat {
+    /// The id of a client that is the `count`th to come to this shard: no other has it on any.
+    pub fn client_id(self, count: u64) -> u64 {
+        count * u64::from(self.shards) + u64::from(self.shard) + 1
+    }
+
+    /// The shard that a client came to.
+    pub fn home_of(self, client: u64) -> u16 {
+        (client.saturating_sub(1) % u64::from(self.shards)) as u16
+    }
+}
+
 /// What a `Local` handler works with.
 pub struct Ctx<'a> {
     /// This shard's slice of the keyspace.
@@ -222,6 +261,19 @@ pub struct Ctx<'a> {
     pub watched: &'a mut Watched,
     /// The key whose hash was worked out on the way here.
     pub hashed: Hashed,
+}
+
+/// Counts a read that found its key, or not; who listens to misses hears of it.
+#[inline]
+pub(crate) fn count_look(effects: &mut Effects, live: &Live, db: u16, key: &[u8], found: bool) {
+    if found {
+        effects.hits += 1;
+        return;
+    }
+    effects.misses += 1;
+    if live.notify_events.intersects(Events::MISS) {
+        tell_missed(&mut effects.events, db, key);
+    }
 }
 
 impl Ctx<'_> {
@@ -267,18 +319,30 @@ impl Ctx<'_> {
         }
     }
 
+    /// A key is about to be overwritten unseen: if its time is over, that is told first.
+    #[inline]
+    pub(crate) fn overwrites(&mut self, key: Key<'_>) {
+        if !self.live.notify_events.is_empty() {
+            self.store.find_untouched(self.caller.db as usize, key, self.now);
+        }
+    }
+
+    /// A key is about to get the value of another: one that is there goes first, and counts as new then.
+    pub fn replaces(&mut self, db: u16, key: Key<'_>) {
+        if self.live.notify_events.intersects(Events::NEW) {
+            self.store.remove(usize::from(db), key, self.now);
+        }
+    }
+
     #[cold]
     fn note_event(&mut self, event: KeyEvent) {
+        tell_noted(self.store, &mut self.effects.events);
         self.effects.events.push(event);
     }
 
     /// Counts a read that found its key, or not.
     #[inline]
-    pub fn looked_up(&mut self, found: bool) {
-        if found {
-            self.effects.hits += 1;
-        } else {
-            self.effects.misses += 1;
-        }
+    pub fn looked_up(&mut self, found: bool, key: &[u8]) {
+        count_look(self.effects, self.live, self.caller.db, key, found);
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::catalog::Catalog;
 use crate::context::{Ctx, Random};
+use crate::pubsub::{TopicKind, Topics};
 use resp::Version;
 use spec::Settings;
 use std::sync::Arc;
@@ -37,6 +38,8 @@ pub enum PauseMode {
 pub struct SessionState {
     /// Unique while the server runs.
     pub id: u64,
+    /// Where its shard keeps it: unique while it is there.
+    pub place: u64,
     /// Far end, as text.
     pub remote: String,
     /// Our end, as text.
@@ -77,6 +80,10 @@ pub struct SessionState {
     pub queued: Option<usize>,
     /// Bytes of their arguments.
     pub queued_bytes: usize,
+    /// Subscriptions by kind: channels, patterns, shard channels.
+    pub subscribed: [u32; 3],
+    /// There are any.
+    pub listens: bool,
     /// Waits for an answer, a pause or a timer.
     pub held: bool,
     /// To be closed once its replies are sent.
@@ -84,6 +91,18 @@ pub struct SessionState {
 }
 
 impl SessionState {
+    /// Has one subscription more of a kind, or one less.
+    pub fn count_subscription(&mut self, kind: TopicKind, more: bool) {
+        let count = &mut self.subscribed[kind as usize];
+        *count = if more { *count + 1 } else { *count - 1 };
+        self.listens = self.subscribed != [0; 3];
+    }
+
+    /// Listens with the protocol in which messages look like replies: it may say little else.
+    pub fn only_listens(&self) -> bool {
+        self.listens && self.version == Version::Resp2
+    }
+
     /// Came from this machine.
     pub fn is_local(&self) -> bool {
         let remote = self.remote.as_str();
@@ -190,6 +209,8 @@ pub trait House {
     fn store(&mut self) -> &mut Store;
     /// A handler's context on this shard.
     fn ctx(&mut self, caller: crate::context::Caller) -> Ctx<'_>;
+    /// Who listens to what.
+    fn topics(&mut self) -> &mut Topics;
     /// Random numbers.
     fn random(&mut self) -> &mut Random;
     /// Counters of every shard, readable by all.

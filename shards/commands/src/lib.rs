@@ -19,6 +19,7 @@ mod hyperloglog;
 mod list;
 mod lookup;
 mod number;
+mod pubsub;
 mod server;
 mod set;
 mod sorted_set;
@@ -33,8 +34,9 @@ pub use command::{
     ActFn, Check, CheckFn, Command, DecideFn, Everywhere, Go, HomeFn, LocalFn, Lock, NextFn, Order, Piece,
     Plan, Run, Spread, Transaction, Wide,
 };
-pub use context::{Args, Caller, Ctx, Effects, Hashed, Key, KeyEvent, Random, Seat};
+pub use context::{Args, Caller, Ctx, Effects, Hashed, Key, KeyEvent, Random, Seat, tell_noted};
 pub use home::{After, Call, Facts, Home, House, Job, PauseMode, ReplyMode, SessionState};
+pub use pubsub::{Name, TopicKind, Topics};
 pub use watched::Watched;
 
 /// Every command, family by family.
@@ -50,6 +52,7 @@ pub fn all() -> Vec<&'static Command> {
         geo::ALL,
         generic::ALL,
         transactions::ALL,
+        pubsub::ALL,
         connection::ALL,
         server::ALL,
     ]

@@ -1,7 +1,7 @@
 //! Looking keys up, as Redis counts and touches them, and the one error about kinds.
 //! It does not know what a command does with what it finds.
 
-use crate::context::{Ctx, Key};
+use crate::context::{Ctx, Key, count_look};
 use resp::Reply;
 pub(crate) use store::WrongKind;
 use store::{Entry, HashRef, SetRef, Text};
@@ -18,7 +18,7 @@ pub(crate) fn read<'s>(ctx: &'s mut Ctx<'_>, key: Key<'_>) -> Option<Entry<'s>> 
     }
     let db = ctx.db();
     let found = ctx.store.find(db, key, ctx.now);
-    count(ctx.effects, found.is_some());
+    count_look(ctx.effects, ctx.live, ctx.caller.db, key.bytes, found.is_some());
     found
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn read<'s>(ctx: &'s mut Ctx<'_>, key: Key<'_>) -> Option<Entry<'s>> 
 pub(crate) fn peek<'s>(ctx: &'s mut Ctx<'_>, key: Key<'_>) -> Option<Entry<'s>> {
     let db = ctx.db();
     let found = ctx.store.find_untouched(db, key, ctx.now);
-    count(ctx.effects, found.is_some());
+    count_look(ctx.effects, ctx.live, ctx.caller.db, key.bytes, found.is_some());
     found
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn write<'s>(ctx: &'s mut Ctx<'_>, key: Key<'_>) -> Option<Entry<'s>>
 pub(crate) fn hash<'s>(ctx: &'s mut Ctx<'_>, key: Key<'_>) -> Result<Option<HashRef<'s>>, WrongKind> {
     let (db, touch) = (ctx.db(), !ctx.caller.no_touch);
     let found = ctx.store.read_hash(db, key, ctx.now, touch);
-    count(ctx.effects, !matches!(found, Ok(None)));
+    count_look(ctx.effects, ctx.live, ctx.caller.db, key.bytes, !matches!(found, Ok(None)));
     found
 }
 
@@ -56,17 +56,8 @@ pub(crate) fn hash<'s>(ctx: &'s mut Ctx<'_>, key: Key<'_>) -> Result<Option<Hash
 pub(crate) fn set<'s>(ctx: &'s mut Ctx<'_>, key: Key<'_>) -> Result<Option<SetRef<'s>>, WrongKind> {
     let (db, touch) = (ctx.db(), !ctx.caller.no_touch);
     let found = ctx.store.read_set(db, key, ctx.now, touch);
-    count(ctx.effects, !matches!(found, Ok(None)));
+    count_look(ctx.effects, ctx.live, ctx.caller.db, key.bytes, !matches!(found, Ok(None)));
     found
-}
-
-#[inline]
-fn count(effects: &mut crate::context::Effects, found: bool) {
-    if found {
-        effects.hits += 1;
-    } else {
-        effects.misses += 1;
-    }
 }
 
 /// The text of an entry, if there is one and it is a string.

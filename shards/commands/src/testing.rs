@@ -9,7 +9,7 @@ use crate::home::{After, Call, Facts, Home, House, Job, PauseMode, ReplyMode, Se
 use resp::client::Value;
 use resp::{Reply, Span, Version};
 use spec::Settings;
-use spec::setting::{Change, Kind, Setting};
+use spec::setting::{Change, Events, Kind, Setting};
 use std::sync::{Arc, LazyLock};
 use store::{Hasher, Store};
 use telemetry::{Block, Snapshot};
@@ -58,6 +58,7 @@ pub(crate) struct TestHouse {
     pub(crate) random: Random,
     pub(crate) effects: Effects,
     pub(crate) watched: crate::Watched,
+    pub(crate) topics: crate::Topics,
     pub(crate) blocks: Vec<Arc<Block>>,
     pub(crate) facts: Facts,
     pub(crate) others: Vec<SessionState>,
@@ -78,6 +79,7 @@ impl Rig {
             random: Random::new(u64::from(index) + 7),
             effects: Effects::default(),
             watched: crate::Watched::default(),
+            topics: crate::Topics::default(),
             blocks: blocks.clone(),
             facts: Facts::default(),
             others: Vec::new(),
@@ -201,6 +203,10 @@ impl Rig {
             }
             Run::Everywhere(everywhere) => self.everywhere(everywhere, args, reply),
             Run::Local(_) | Run::Plan(_) => self.over_keys(entry, args, reply),
+            Run::Publish(kind) => {
+                let heard = |house: &mut TestHouse| house.topics.listeners(kind, args.get(1)) as i64;
+                reply.integer(self.houses.iter_mut().map(heard).sum());
+            }
             Run::Transaction(_) => unreachable!("transactions are tried with whole shards"),
             Run::Container => unreachable!("the gate goes on to the subcommand"),
         }
@@ -329,8 +335,14 @@ impl Rig {
             let (db, key): (usize, Key<'_>) = (ctx.db(), ctx.key(args.get(*at)));
             match order {
                 Order::Nothing => continue,
-                Order::Remove => assert!(ctx.store.remove(db, key, ctx.now)),
-                Order::Put { db, value } => ctx.store.attach(usize::from(db), key, value),
+                Order::Remove(event) => {
+                    assert!(ctx.store.remove(db, key, ctx.now));
+                    ctx.notify(Events::GENERIC, event, key.bytes);
+                }
+                Order::Put { db, value, event: (class, name) } => {
+                    ctx.store.attach(usize::from(db), key, value);
+                    ctx.notify_in(db, class, name, key.bytes);
+                }
                 Order::Act(act, value) => {
                     act(&mut ctx, args, key, value);
                     continue;
@@ -393,6 +405,7 @@ pub(crate) fn shown(value: &Value) -> String {
 pub(crate) fn session(id: u64) -> SessionState {
     SessionState {
         id,
+        place: id,
         remote: "127.0.0.1:50000".into(),
         local: "127.0.0.1:6379".into(),
         unix: false,
@@ -413,6 +426,8 @@ pub(crate) fn session(id: u64) -> SessionState {
         output_bytes: 0,
         queued: None,
         queued_bytes: 0,
+        subscribed: [0; 3],
+        listens: false,
         held: false,
         closing: false,
     }
@@ -455,6 +470,9 @@ impl House for TestHouse {
             watched: &mut self.watched,
             hashed: crate::Hashed::NONE,
         }
+    }
+    fn topics(&mut self) -> &mut crate::Topics {
+        &mut self.topics
     }
     fn random(&mut self) -> &mut Random {
         &mut self.random

@@ -5,9 +5,10 @@ use crate::batch::Batch;
 use crate::outbox::{Now, Outbox};
 use crate::parcel::{ConnId, Parcel, Part, Run, Ticket};
 use crate::planted::Bug;
+use crate::pubsub::Post;
 use crate::session::{Hold, Session, Sessions};
 use crate::txn::{Home, Remote};
-use commands::{Catalog, Effects, Facts, Job, PauseMode, Random, ReplyMode, SessionState, Watched};
+use commands::{Catalog, Effects, Facts, Job, PauseMode, Random, ReplyMode, SessionState, Topics, Watched};
 use mesh::Board;
 use resp::Version;
 use spec::Settings;
@@ -84,6 +85,10 @@ pub struct Shard {
     pub(crate) effects: Effects,
     /// Keys of this shard that clients watch.
     pub(crate) watched: Watched,
+    /// Who listens to what.
+    pub(crate) topics: Topics,
+    /// Messages to deliver.
+    pub(crate) post: Post,
     /// Commands that ran for sessions of this shard, since `took` was last called.
     pub(crate) ran_here: u64,
     /// Keys may have come or gone without an effect of their own: moved, exchanged.
@@ -169,6 +174,8 @@ impl Shard {
             sessions: Sessions::default(),
             effects: Effects::default(),
             watched: Watched::default(),
+            topics: Topics::default(),
+            post: Post::new(make.shards),
             ran_here: 0,
             recount: false,
             reply: Vec::with_capacity(64 * 1024),
@@ -212,10 +219,11 @@ impl Shard {
     pub fn open(&mut self, now: Now, conn: ConnId, peer: Peer) {
         self.now = now;
         // Ids are unique over all shards without a shared counter.
-        let id = self.next_client * u64::from(self.shards) + u64::from(self.index) + 1;
+        let id = self.seat.client_id(self.next_client);
         self.next_client += 1;
         let state = SessionState {
             id,
+            place: conn.place(),
             remote: peer.remote,
             local: peer.local,
             unix: peer.unix,
@@ -236,6 +244,8 @@ impl Shard {
             output_bytes: 0,
             queued: None,
             queued_bytes: 0,
+            subscribed: [0; 3],
+            listens: false,
             held: false,
             closing: false,
         };
@@ -248,6 +258,9 @@ impl Shard {
     pub fn close(&mut self, conn: ConnId) {
         if let Some(mut session) = self.sessions.remove(conn) {
             self.end_transaction(&mut session);
+            if session.state.listens {
+                self.topics.leave(conn.place());
+            }
             self.held_bytes -= session.state.query_bytes + session.state.output_bytes;
             if session.waiting() > 0 {
                 self.marks.lost_client_with_answers_away += 1;
@@ -268,6 +281,7 @@ impl Shard {
             Parcel::Part(part) => self.part_arrives(part, out),
             Parcel::PartDone(part) => self.part_returns(part, out),
             Parcel::Buffer(buffer) => drop(buffer),
+            Parcel::News { home, bytes } => self.news_arrive(home, bytes, out),
             Parcel::Unwatch { client, round } => {
                 self.block.parcels_received.add(1);
                 self.watched.forget(client, round);
@@ -346,11 +360,13 @@ impl Shard {
             let kept = self.home.kept(to as u16);
             while kept == 0 || out.room(to as u16) > kept {
                 let Some(parcel) = self.outgoing[to].pop_front() else { break };
+                let news = if let Parcel::News { bytes, .. } = &parcel { bytes.len() } else { 0 };
                 if let Err(back) = out.send(to as u16, parcel) {
                     self.outgoing[to].push_front(back);
                     break;
                 }
                 self.outgoing_len -= 1;
+                self.post.waiting[to] -= news;
                 self.block.ring_retries.add(1);
             }
         }
@@ -386,6 +402,11 @@ impl Shard {
         self.watched.clients()
     }
 
+    /// How many names are listened to, here or elsewhere.
+    pub fn topics(&self) -> usize {
+        commands::TopicKind::ALL.iter().map(|kind| self.topics.count(*kind)).sum()
+    }
+
     /// Nothing is queued, held, locked or away: everything was returned.
     pub fn is_quiet(&self) -> bool {
         self.outgoing_len == 0
@@ -397,5 +418,7 @@ impl Shard {
             && self.paused.is_empty()
             && self.pausing.is_empty()
             && self.resume.is_empty()
+            && !self.topics.has_forgotten()
+            && !self.has_unsaid()
     }
 }

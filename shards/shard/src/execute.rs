@@ -172,7 +172,7 @@ impl Shard {
         self.count_reply(number, before);
         let tail = self.after(conn, session, after, before, out);
         if tail {
-            self.mute(session, before);
+            self.mute_command(session, number, before);
         }
     }
 
@@ -215,6 +215,12 @@ impl Shard {
         }
     }
 
+    /// Takes back a command's reply, where the client wants none; messages it hears nevertheless.
+    pub(crate) fn mute_command(&mut self, session: &mut Session, number: u16, before: usize) {
+        let pushes = self.catalog.entry(number).pushes;
+        self.mute(session, if pushes { self.reply.len() } else { before });
+    }
+
     /// A ticket for an answer for which the session waits whatever the order of its pipeline.
     fn ticket<O: Outbox>(&mut self, conn: ConnId, session: &mut Session, out: &mut O) -> Ticket {
         session.hold = Hold::Answers;
@@ -244,6 +250,6 @@ pub(crate) fn local_handler(run: Run) -> Option<LocalFn> {
         Run::Local(handler) | Run::Steered(_, handler) => Some(handler),
         Run::Plan(plan) => Some(plan.together),
         Run::Transaction(Transaction::Watch(handler)) => Some(handler),
-        Run::Home(_) | Run::Everywhere(_) | Run::Transaction(_) | Run::Container => None,
+        Run::Home(_) | Run::Everywhere(_) | Run::Transaction(_) | Run::Publish(_) | Run::Container => None,
     }
 }

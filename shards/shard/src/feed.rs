@@ -117,6 +117,10 @@ impl Shard {
             session.throttled = stop;
             out.throttle(conn, stop);
         }
+        if session.state.listens != session.told_listens {
+            session.told_listens = session.state.listens;
+            out.listens(conn, session.told_listens);
+        }
         if Shard::is_over(&session) {
             session.state.closing = true;
             out.close(conn, true);
@@ -127,6 +131,10 @@ impl Shard {
     /// Sends what was written, or puts it behind answers that are away.
     #[inline(never)]
     pub(crate) fn hand_out<O: Outbox>(&mut self, conn: ConnId, session: &mut Session, out: &mut O) {
+        // What its commands have to tell is told before they are answered.
+        if self.has_unsaid() {
+            self.say_between(conn, session, out);
+        }
         if self.reply.is_empty() {
             return;
         }

@@ -40,7 +40,7 @@ impl Shard {
             return Passage::WrongArity;
         }
         // One look tells that none of the other gates is shut.
-        if self.pause.is_some() | !session.state.authenticated | entry.is_protected {
+        if self.pause.is_some() | !session.state.authenticated | session.state.listens | entry.is_protected {
             return self.pass_slowly(session, entry);
         }
         Passage::Free
@@ -58,6 +58,13 @@ impl Shard {
                 number,
                 "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server.",
             );
+        }
+        if session.state.only_listens() && !entry.is_for_listeners {
+            let text = format!(
+                "ERR Can't execute '{}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context",
+                entry.full_name
+            );
+            return self.refuse(session, number, &text);
         }
         if self.pause.is_some() && self.is_paused(paused_flags(session, command)) {
             return Passage::Paused;

@@ -1,7 +1,7 @@
 //! The shard as its own commands see it.
 
 use crate::actor::Shard;
-use commands::{Caller, Catalog, Ctx, Facts, House, Job, PauseMode, Random, SessionState};
+use commands::{Caller, Catalog, Ctx, Facts, House, Job, PauseMode, Random, SessionState, Topics};
 use spec::Settings;
 use std::sync::Arc;
 use store::Store;
@@ -52,6 +52,10 @@ impl House for Shard {
             watched: &mut self.watched,
             hashed: commands::Hashed::NONE,
         }
+    }
+
+    fn topics(&mut self) -> &mut Topics {
+        &mut self.topics
     }
 
     fn random(&mut self) -> &mut Random {

@@ -14,6 +14,7 @@ mod outbox;
 mod parcel;
 mod pause;
 mod planted;
+mod pubsub;
 mod rates;
 mod room;
 mod route;

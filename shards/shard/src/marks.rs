@@ -53,10 +53,16 @@ pub struct Marks {
     pub exec_plan: u64,
     /// EXEC found a watched key changed, on another shard or under seals.
     pub exec_moved: u64,
+    /// A message was heard that came from another shard.
+    pub heard_far: u64,
+    /// A message went out behind others of its client that were away.
+    pub published_behind: u64,
+    /// A client went while the others were being told that it listens.
+    pub gone_while_subscribing: u64,
 }
 
 /// How many there are.
-const MARKS: usize = 25;
+const MARKS: usize = 28;
 
 impl Marks {
     /// Adds another shard's.
@@ -93,6 +99,9 @@ impl Marks {
             ("exec_stages", &mut self.exec_stages),
             ("exec_plan", &mut self.exec_plan),
             ("exec_moved", &mut self.exec_moved),
+            ("heard_far", &mut self.heard_far),
+            ("published_behind", &mut self.published_behind),
+            ("gone_while_subscribing", &mut self.gone_while_subscribing),
         ]
     }
 

@@ -20,6 +20,8 @@ pub trait Outbox {
     fn room(&mut self, to: u16) -> usize;
     /// Closes a connection: with what was written sent first, or at once.
     fn close(&mut self, conn: ConnId, drain: bool);
+    /// A client listens to messages from now on, or no longer: other limits hold for what it has not read.
+    fn listens(&mut self, _conn: ConnId, _listens: bool) {}
     /// Stops or resumes reading from a connection.
     fn throttle(&mut self, conn: ConnId, stop: bool);
     /// Hands a job to the house; with a ticket its outcome comes back by `Shard::job_done`.

@@ -15,6 +15,18 @@ pub struct ConnId {
     pub generation: u32,
 }
 
+impl ConnId {
+    /// Both numbers in one, as commands know it.
+    pub(crate) fn place(self) -> u64 {
+        u64::from(self.slot) << 32 | u64::from(self.generation)
+    }
+
+    /// The connection of a place.
+    pub(crate) fn of_place(place: u64) -> ConnId {
+        ConnId { slot: (place >> 32) as u32, generation: place as u32 }
+    }
+}
+
 /// Names one outstanding answer of a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ticket {
@@ -37,6 +49,14 @@ pub enum Parcel {
     PartDone(Box<Part>),
     /// A reply buffer, on its way back to the shard that made it.
     Buffer(Box<Vec<u8>>),
+    /// What a shard tells without waiting for an answer: its number, and the news. The memory comes home as a
+    /// buffer.
+    News {
+        /// Who tells it.
+        home: u16,
+        /// What, as `pubsub::news` writes it.
+        bytes: Box<Vec<u8>>,
+    },
     /// A client no longer watches what it did, up to that round.
     Unwatch {
         /// Its id.
@@ -105,6 +125,8 @@ pub enum Hop {
     ExecOn,
     /// Run a later round's part.
     Again,
+    /// Hand a message to those who listen.
+    Publish,
 }
 
 /// A key of a command over several shards.
@@ -214,6 +236,8 @@ pub enum Chore {
     Everywhere,
     /// A round's part.
     Round,
+    /// Say something to those who listen there.
+    Publish,
 }
 
 impl Part {

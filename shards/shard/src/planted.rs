@@ -64,6 +64,12 @@ pub enum Bug {
     WritesUntold,
     /// EXEC does not lock what its client watches while it looks.
     WatchUnlocked,
+    /// That nobody listens any more is told behind a new subscription.
+    FarewellLate,
+    /// Of several other shards where a message is heard, one gets it.
+    OneShardHears,
+    /// A message that has come from another shard is heard twice.
+    MessageTwice,
 }
 
 impl Bug {
@@ -98,6 +104,9 @@ impl Bug {
         Bug::WatchMissesExpiry,
         Bug::WritesUntold,
         Bug::WatchUnlocked,
+        Bug::FarewellLate,
+        Bug::OneShardHears,
+        Bug::MessageTwice,
     ];
 }
 

@@ -125,7 +125,11 @@ impl Shard {
         let args = batch.args_of(bytes, frame);
         let catalog = self.catalog;
         let entry = catalog.entry(frame.number);
+        if self.has_unsaid() {
+            self.say_between(conn, session, out);
+        }
         match entry.command.run {
+            Run::Publish(kind) => self.publish(conn, session, frame.number, kind, args, out),
             Run::Local(_) | Run::Plan(_) => self.run_many(conn, session, bytes, batch, place, out),
             Run::Home(handler) => {
                 // Facts of the session must not overtake commands that are away.
@@ -177,7 +181,13 @@ impl Shard {
     fn follows(&self, session: &mut Session, entry: &Entry) -> bool {
         let alone = session.waiting() == 0;
         if alone {
-            session.transacting = false;
+            (session.transacting, session.publishing) = (false, false);
+        } else if session.publishing {
+            // Only more messages go behind messages.
+            if !matches!(entry.command.run, Run::Publish(_)) {
+                session.hold = Hold::Answers;
+                return false;
+            }
         } else if !entry.has_keys || entry.single_key != 0 {
             session.hold = Hold::Answers;
             return false;

@@ -129,6 +129,9 @@ impl Shard {
         let ended = self.run_steps(&mut run);
         self.append(&mut run);
         self.end_away_reply();
+        if self.has_unsaid() {
+            self.say(None, out);
+        }
         if ended {
             self.send_home(run, out);
         } else {

@@ -4,7 +4,7 @@
 use crate::parcel::ConnId;
 use crate::txn::{Guard, Multi};
 use commands::SessionState;
-use resp::Parser;
+use resp::{Parser, Version};
 use std::collections::VecDeque;
 
 /// Why a session's next command may not run yet.
@@ -61,6 +61,10 @@ pub(crate) struct Session {
     /// All answers that are away are those of commands over several shards, which keep their order
     /// themselves. Says nothing while none is away.
     pub transacting: bool,
+    /// They are those of messages, behind which other messages may go. Says nothing while none is away.
+    pub publishing: bool,
+    /// The house was told that it listens.
+    pub told_listens: bool,
     answers: VecDeque<Answer>,
     next_sequence: u64,
 }
@@ -81,6 +85,8 @@ impl Session {
             guards: Vec::new(),
             watch_round: 0,
             transacting: false,
+            publishing: false,
+            told_listens: false,
             answers: VecDeque::new(),
             next_sequence: 0,
         }
@@ -213,6 +219,13 @@ impl Sessions {
     #[inline]
     pub(crate) fn put(&mut self, conn: ConnId, session: Box<Session>) {
         self.slots[conn.slot as usize] = Some((conn.generation, session));
+    }
+
+    /// The protocol of a client that is in its place.
+    #[inline]
+    pub(crate) fn version_of(&self, conn: ConnId) -> Option<Version> {
+        let (generation, session) = self.slots.get(conn.slot as usize)?.as_ref()?;
+        (*generation == conn.generation).then_some(session.state.version)
     }
 
     /// The client of that connection has gone.

@@ -7,6 +7,7 @@ use crate::planted::Bug;
 use crate::rates::Rates;
 use crate::session::{Hold, Session};
 use crate::txn::Want;
+use spec::setting::Events;
 use telemetry::Block;
 
 /// What the periodic work remembers.
@@ -28,6 +29,8 @@ pub(crate) struct Cron {
     stale: bool,
     /// DEBUG PAUSE-CRON.
     paused: bool,
+    /// Of the settings that were last looked at.
+    generation: Option<u64>,
     /// What happens a second.
     rates: Rates,
 }
@@ -53,6 +56,13 @@ const RECLAIM_ENTRIES: usize = 128;
 const IDLE_SLOTS: usize = 64;
 
 impl Shard {
+    /// Takes over settings that others must be told of, when they have changed.
+    fn follow_settings(&mut self) {
+        self.cron.generation = Some(self.settings.generation());
+        let told = self.settings.live.notify_events;
+        self.store.note_keys(told.intersects(Events::EXPIRED), told.intersects(Events::NEW));
+    }
+
     /// Everything that is due besides input: own parts, released seals, timers, expiry. Bounded.
     pub fn turn<O: Outbox>(&mut self, now: Now, out: &mut O) {
         self.now = now;
@@ -80,12 +90,21 @@ impl Shard {
         if !self.jobs.is_empty() {
             self.jobs.drain(..).for_each(|job| out.order(job, None));
         }
+        if self.cron.generation != Some(self.settings.generation()) {
+            self.follow_settings();
+        }
         if !self.cron.paused {
             // CLIENT PAUSE keeps the data as it is.
             if self.pause.is_none() {
                 self.expire();
             }
             self.close_idle(out);
+        }
+        if self.has_unsaid() | self.store.has_noted() {
+            self.say(None, out);
+        }
+        if self.topics.has_forgotten() {
+            self.tell_forgotten(out);
         }
         self.reclaim();
         self.tell_room();
@@ -107,7 +126,10 @@ impl Shard {
         if self.effects == commands::Effects::default() && !recount {
             return;
         }
+        // What keys tell is not counted, and still to be told.
+        let events = std::mem::take(&mut self.effects.events);
         let effects = std::mem::take(&mut self.effects);
+        self.effects.events = events;
         self.block.changes.add(effects.dirty);
         self.block.keyspace_hits.add(effects.hits);
         self.block.keyspace_misses.add(effects.misses);
@@ -157,7 +179,7 @@ impl Shard {
         for _ in 0..IDLE_SLOTS.min(self.sessions.slots()) {
             self.cron.idle_slot = (self.cron.idle_slot + 1) % self.sessions.slots().max(1);
             if let Some((conn, session)) = self.sessions.at(self.cron.idle_slot) {
-                let idle = self.now.ms() - session.state.active_ms > timeout_ms;
+                let idle = !session.state.listens && self.now.ms() - session.state.active_ms > timeout_ms;
                 if idle && session.waiting() == 0 && session.hold == Hold::None {
                     // What comes until the house has closed it is not run.
                     session.state.closing = true;
@@ -181,8 +203,9 @@ impl Shard {
         let usage = self.store.bytes();
         self.block.memory_entries.set(usage.entries as u64 + usage.heap_buffers as u64);
         self.block.memory_tables.set(usage.tables as u64);
-        let clients = self.sessions.len() * size_of::<Session>() + self.held_bytes;
+        let clients = self.sessions.len() * size_of::<Session>() + self.held_bytes + self.topics.bytes();
         self.block.memory_buffers.set(clients as u64);
+        self.block.listening_clients.set(self.topics.clients() as u64);
         self.block.lazily_pending_keys.set(self.store.pending_keys() as u64);
         self.block.lazily_freed_keys.set(self.store.counters().lazily_freed);
         if self.index == 0 {

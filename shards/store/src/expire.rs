@@ -1,13 +1,25 @@
 //! Expiry: keys go when their time has come, when met by a command or in slices of their own.
 
+use crate::arena::Handle;
 use crate::segment::Found;
 use crate::store::Store;
 use crate::table::Keys;
 
-/// A key that expiry removed.
+/// What became of a key by itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Happened {
+    /// Its time was over: it was removed.
+    Expired,
+    /// It was not there, and is.
+    Created,
+}
+
+/// A key to which something happened.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Removal {
-    /// The database it was in.
+pub struct Noted {
+    /// What.
+    pub what: Happened,
+    /// Its database.
     pub db: usize,
     /// The key.
     pub key: Box<[u8]>,
@@ -26,13 +38,14 @@ pub struct ExpireReport {
     pub finished: bool,
 }
 
-/// Where active expiry goes on, and the log of what expiry removed.
+/// Where active expiry goes on, and the log of what happens to keys.
 #[derive(Default)]
 pub(crate) struct ExpireState {
     db: usize,
     hash: u64,
-    watch: bool,
-    removals: Vec<Removal>,
+    notes_expired: bool,
+    pub(crate) notes_created: bool,
+    noted: Vec<Noted>,
 }
 
 impl Store {
@@ -93,26 +106,36 @@ impl Store {
         report
     }
 
-    /// Whether to log the keys that expiry removes. Off at first; turning it off empties the log.
-    pub fn watch_removals(&mut self, watch: bool) {
-        self.expire.watch = watch;
-        if !watch {
-            self.expire.removals = Vec::new();
-        }
+    /// Whether to log the keys that expiry removes, and those that come to be. Off at first.
+    pub fn note_keys(&mut self, expired: bool, created: bool) {
+        (self.expire.notes_expired, self.expire.notes_created) = (expired, created);
     }
 
-    /// The keys that expiry removed since this was last asked. To be asked after every command and
-    /// slice while they are watched: the log has no other bound.
-    pub fn take_removals(&mut self) -> Vec<Removal> {
-        std::mem::take(&mut self.expire.removals)
+    /// Whether something has happened to keys since this was last taken.
+    #[inline]
+    pub fn has_noted(&self) -> bool {
+        !self.expire.noted.is_empty()
+    }
+
+    /// What has happened to keys since this was last asked, oldest first. To be asked after every batch of
+    /// commands and every slice while it is logged: the log has no other bound.
+    pub fn take_noted(&mut self) -> Vec<Noted> {
+        std::mem::take(&mut self.expire.noted)
+    }
+
+    /// Logs that a key has come to be.
+    #[cold]
+    pub(crate) fn note_created(&mut self, db: usize, handle: Handle) {
+        let key = self.cells.view(handle).key().into();
+        self.expire.noted.push(Noted { what: Happened::Created, db, key });
     }
 
     /// Removes an entry because its time has come.
     #[cold]
     pub(crate) fn expire_found(&mut self, db: usize, hash: u64, found: Found) {
-        if self.expire.watch {
+        if self.expire.notes_expired {
             let key = self.cells.view(found.handle).key().into();
-            self.expire.removals.push(Removal { db, key });
+            self.expire.noted.push(Noted { what: Happened::Expired, db, key });
         }
         self.unlink(db, hash, found);
         self.cells.free(found.handle);

@@ -45,7 +45,7 @@ mod usage;
 mod tests;
 
 pub use entry::Entry;
-pub use expire::{ExpireReport, Removal};
+pub use expire::{ExpireReport, Happened, Noted};
 pub use hash::{HashFunction, Hasher, Key};
 pub use header::Kind;
 pub use store::{Expiry, Store};

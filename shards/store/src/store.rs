@@ -252,6 +252,9 @@ impl Store {
         let keys = Keys { cells: &self.cells, hasher: &self.hasher };
         self.tables[db].insert(hash, handle, volatile, &keys);
         self.list_due(db, handle);
+        if self.expire.notes_created {
+            self.note_created(db, handle);
+        }
     }
 
     /// Puts an entry back that was changed in its place: its handle may be another, and it may have

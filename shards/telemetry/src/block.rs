@@ -131,6 +131,15 @@ pub struct Counters {
     /// Parcels published after their ring had been full.
     pub ring_retries: Counter,
 
+    /// Messages published by clients.
+    pub published: Counter,
+    /// Messages handed to clients who listen.
+    pub messages_heard: Counter,
+    /// Messages about keys that were lost because a shard was too far behind.
+    pub events_lost: Counter,
+    /// Clients that listen to a channel or pattern.
+    pub listening_clients: Counter,
+
     /// Leases refused by a transport: back-pressure.
     pub leases_refused: Counter,
     /// Chunks away from their pools now.

@@ -230,6 +230,18 @@ pub static CATALOG: &[Metric] = &[
         "Parcels published after their ring had been full.",
         |c| &c.ring_retries,
     ),
+    Metric::counter("corelane_published_total", "Messages published by clients.", |c| &c.published),
+    Metric::counter("corelane_messages_heard_total", "Messages handed to clients who listen.", |c| {
+        &c.messages_heard
+    }),
+    Metric::counter(
+        "corelane_events_lost_total",
+        "Messages about keys lost because a shard was too far behind.",
+        |c| &c.events_lost,
+    ),
+    Metric::gauge("corelane_listening_clients", "Clients that listen to a channel or pattern.", |c| {
+        &c.listening_clients
+    }),
     Metric::counter("corelane_leases_refused_total", "Leases refused by a transport.", |c| &c.leases_refused),
     Metric::gauge("corelane_chunks_away", "Chunks away from their pools now.", |c| &c.chunks_away),
     Metric::counter("corelane_stalls_total", "Commands that ran longer than the stall threshold.", |c| {

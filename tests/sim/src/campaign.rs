@@ -80,8 +80,11 @@ impl Campaign {
 }
 
 /// Marks that one shard alone cannot reach: nothing is divided, no ring is there, all ids are its own.
-const WITH_OTHERS: [&str; 9] = [
+const WITH_OTHERS: [&str; 12] = [
     "exec_plan",
+    "heard_far",
+    "published_behind",
+    "gone_while_subscribing",
     "exec_stages",
     "split",
     "split_behind_split",

@@ -9,7 +9,7 @@ use resp::client::{Value, encode_command};
 use spec::{Argument, ArgumentKind};
 
 /// Commands that change what a client may expect, or end the run: sent on purpose or not at all.
-const APART: [&str; 17] = [
+const APART: [&str; 23] = [
     "multi",
     "exec",
     "discard",
@@ -27,6 +27,12 @@ const APART: [&str; 17] = [
     "monitor",
     "failover",
     "sync",
+    "subscribe",
+    "psubscribe",
+    "ssubscribe",
+    "unsubscribe",
+    "punsubscribe",
+    "sunsubscribe",
 ];
 
 /// A client that sends anything, and knows how many replies that makes.

@@ -133,8 +133,8 @@ impl Client {
         self.writes.extend(writes);
     }
 
-    /// The next whole reply, with its question and when its end was written.
-    pub(crate) fn next_reply(&mut self) -> Result<Option<(Question, Value, Instant)>, String> {
+    /// The next whole reply, or message, with when its end was written.
+    pub(crate) fn next_reply(&mut self) -> Result<Option<(Value, Instant)>, String> {
         let mut at = 0;
         let next = self.decoder.next(&self.received, &mut at);
         let value = match next {
@@ -150,15 +150,18 @@ impl Client {
         let decoded = self.decoded;
         while self.writes.pop_front_if(|(written, _)| *written < decoded).is_some() {}
         let written = self.writes.front().map(|(_, instant)| *instant).unwrap_or_default();
-        match self.questions.pop_front() {
-            Some(question) => Ok(Some((question, value, written))),
-            None => Err(format!("a reply without a question: {}", brief(&value))),
-        }
+        Ok(Some((value, written)))
+    }
+
+    /// The question to which a reply belongs.
+    pub(crate) fn question_of(&mut self, value: &Value) -> Result<Question, String> {
+        self.questions.pop_front().ok_or_else(|| format!("a reply without a question: {}", brief(value)))
     }
 
     /// Nothing is under way.
     pub(crate) fn is_satisfied(&self) -> bool {
-        self.unsent.is_empty() && self.questions.is_empty() && self.received.is_empty()
+        let waits = matches!(&self.part, Part::Role(Role::Voice(voice)) if voice.waits());
+        self.unsent.is_empty() && self.questions.is_empty() && self.received.is_empty() && !waits
     }
 }
 
@@ -168,7 +171,7 @@ pub(crate) fn check_plain(question: &Question, value: &Value) -> Result<(), Stri
         Expect::Kinds(kinds) => kinds.has(Kinds::of(value)),
         Expect::Exactly(wanted) => wanted == value,
         Expect::Last => matches!(value, Value::Simple(_) | Value::Error(_)),
-        Expect::History(_) | Expect::Number(_) | Expect::Values(_) => true,
+        Expect::History(_) | Expect::Number(_) | Expect::Values(_) | Expect::Heard(..) => true,
     };
     if good {
         return Ok(());

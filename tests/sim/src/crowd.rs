@@ -108,6 +108,9 @@ impl World {
         let fresh = Client::new(self.clients[client].part.clone());
         let mut ghost = std::mem::replace(&mut self.clients[client], fresh);
         ghost.ghost = true;
+        if let Part::Role(Role::Voice(voice)) = &mut ghost.part {
+            voice.vanishes();
+        }
         ghost.unsent.clear();
         let abrupt = self.random.one_in(2);
         if let Some(link) = self.nodes[ghost.shard].wires.find(conn) {
@@ -128,6 +131,9 @@ impl World {
         this.lose();
         if let Part::Role(role) = &mut this.part {
             role.after_loss(self.stage.pairs.len());
+            if let Role::Voice(voice) = role {
+                voice.begin_anew(&mut self.stage.square);
+            }
             if let Role::Writer { pair, .. } = role {
                 self.writer = *pair;
             }
@@ -245,11 +251,17 @@ impl World {
     }
 
     pub(crate) fn read_replies(&mut self, client: usize) -> Verdict {
-        while let Some((question, value, written)) =
-            self.clients[client].next_reply().map_err(|fault| format!("client {client}: {fault}"))?
-        {
+        let of_client = |fault: String| format!("client {client}: {fault}");
+        while let Some((value, written)) = self.clients[client].next_reply().map_err(of_client)? {
             self.progress += 1;
+            if let Part::Role(Role::Voice(voice)) = &mut self.clients[client].part
+                && voice.overhears(&mut self.stage.square, &value).map_err(of_client)?
+            {
+                self.trace.note(|| format!("step {}: client {client} hears {}", self.step, brief(&value)));
+                continue;
+            }
             self.clients[client].since.clear();
+            let question = self.clients[client].question_of(&value).map_err(of_client)?;
             self.trace.note(|| {
                 format!("step {}: client {client} reads {} for {}", self.step, brief(&value), question.text)
             });
@@ -261,9 +273,13 @@ impl World {
 
     fn judge(&mut self, client: usize, question: &Question, value: Value, written: Instant) -> Verdict {
         check_plain(question, &value)?;
-        match question.expect {
-            Expect::History(op) => self.history.answered(op, written, value),
+        match &question.expect {
+            Expect::History(op) => self.history.answered(*op, written, value),
+            Expect::Heard(channel, speaker, listeners) => {
+                self.stage.square.answered(*channel, *speaker, listeners, &value)?;
+            }
             Expect::Number(meaning) | Expect::Values(meaning) => {
+                let meaning = *meaning;
                 let mut nobody = Role::Mover;
                 if matches!(meaning, Meaning::Paused | Meaning::Stands) {
                     self.look_behind_the_scenes();

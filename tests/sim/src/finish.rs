@@ -6,6 +6,7 @@ use crate::linear::{self, Found};
 use crate::node::{Node, Room};
 use crate::plan::Theme;
 use crate::request::{Expect, Request};
+use crate::roles::Role;
 use crate::world::{Verdict, World};
 use resp::client::Value;
 
@@ -26,6 +27,7 @@ impl World {
             Theme::Invariants => {
                 let closing = self.stage.closing();
                 self.run_alone(closing)?;
+                self.listen_to_the_end()?;
                 false
             }
             Theme::Chaos => false,
@@ -44,6 +46,19 @@ impl World {
         self.wait_for_quiet()?;
         self.check_emptiness()?;
         Ok(unknown)
+    }
+
+    /// Listeners have heard all that was said.
+    fn listen_to_the_end(&mut self) -> Verdict {
+        for client in 0..self.clients.len() {
+            self.read(client)?;
+            if let Part::Role(Role::Voice(voice)) = &self.clients[client].part {
+                voice
+                    .has_heard_all(&self.stage.square)
+                    .map_err(|fault| format!("client {client}: {fault}"))?;
+            }
+        }
+        Ok(())
     }
 
     /// All clients wait for their answers, which must come without anything else happening.
@@ -211,6 +226,12 @@ impl World {
                 return Err(format!(
                     "on shard {index} {} clients watch that have gone",
                     node.shard.watching()
+                ));
+            }
+            if node.shard.topics() != 0 {
+                return Err(format!(
+                    "shard {index} takes it that {} names are listened to",
+                    node.shard.topics()
                 ));
             }
             let store = node.shard.store_mut();

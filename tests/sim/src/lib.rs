@@ -22,6 +22,7 @@ mod roles;
 mod run;
 mod talk;
 mod trace;
+mod voices;
 mod watchers;
 mod wires;
 mod world;

@@ -278,6 +278,7 @@ fn brief(parcel: &Parcel) -> String {
         Parcel::Part(part) => format!("part {} of {} ({:?})", part.id, part.home, part.hop),
         Parcel::PartDone(part) => format!("part {} back from {} ({:?})", part.id, part.shard, part.hop),
         Parcel::Unwatch { client, round } => format!("the end of round {round} of what {client} watches"),
+        Parcel::News { home, bytes } => format!("news of shard {home}, {} bytes", bytes.len()),
         Parcel::Buffer(buffer) => format!("a buffer of {}", buffer.len()),
     }
 }

@@ -63,6 +63,8 @@ pub(crate) struct Plan {
     pub flood: bool,
     /// Idle clients are closed after a second.
     pub timeout: bool,
+    /// Most clients speak or listen.
+    pub chatter: bool,
     /// Clients close their half and wait for the rest, once in so many client steps; 0: never.
     pub half_close: usize,
     /// The house closes in the end while clients still have requests away.
@@ -120,6 +122,7 @@ impl Plan {
             share: *random.pick(&[600, 3_000, 1 << 20]),
             flood: false,
             timeout: random.one_in(12),
+            chatter: random.one_in(4),
             half_close: *random.pick(&[0, 0, 60]),
             leaves: random.one_in(8),
             lingers: random.one_in(2),

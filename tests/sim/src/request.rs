@@ -12,6 +12,8 @@ pub(crate) enum Expect {
     Exactly(Value),
     /// The reply of that command in the history.
     History(usize),
+    /// How many have heard a message: the channel, the speaker, and who was listening for sure.
+    Heard(usize, u64, Vec<u64>),
     /// The number that the role knows what to do with.
     Number(Meaning),
     /// The values of keys, with the same meaning.

@@ -4,6 +4,7 @@
 use crate::plan::Plan;
 use crate::random::Random;
 use crate::request::{Expect, Kinds, Meaning, Request};
+use crate::voices::{Square, Voice};
 use crate::watchers::{Watcher, price_of};
 use resp::client::Value;
 use std::collections::BTreeSet;
@@ -24,6 +25,8 @@ pub(crate) struct Stage {
     pub bought: Counter,
     /// Keys that are there all the time.
     pub lasting: Vec<String>,
+    /// What is said, and who listens.
+    pub square: Square,
     /// Values of many kilobytes.
     pub heavy: bool,
     /// A key here and one on the next shard, for floods.
@@ -67,6 +70,7 @@ impl Stage {
             wallet,
             bought: Counter::default(),
             lasting: (0..random.within(1, 40)).map(|number| format!("s{number}")).collect(),
+            square: Square::default(),
             heavy,
             ends,
             oldest_ms: 0,
@@ -178,6 +182,8 @@ pub(crate) enum Role {
     },
     /// Watches keys, and changes others in transactions.
     Watcher(Watcher),
+    /// Speaks, or listens.
+    Voice(Voice),
     /// Large values, reply modes, looks at everything: no invariant, much weather.
     Weather {
         echo: u64,
@@ -193,7 +199,9 @@ impl Role {
             2 if plan.pauses => Role::Pauser { step: 0, until_ms: 0, seen: Vec::new() },
             0 => Role::Writer { pair: 0, round: 0, second: false },
             1 => Role::Observer { pair: 0, second: true },
-            _ => match random.below(15) {
+            _ if plan.chatter => Role::Voice(Voice::new(random)),
+            _ => match random.below(19) {
+                15.. => Role::Voice(Voice::new(random)),
                 11.. => Role::Watcher(Watcher::new(random)),
                 0 | 1 => Role::Setter { group: random.below(2) },
                 2 | 3 => Role::Getter { group: random.below(2) },
@@ -233,12 +241,17 @@ impl Role {
 
     /// Whether it always waits for an answer before it asks again.
     pub(crate) fn is_patient(&self) -> bool {
-        matches!(self, Role::Pauser { .. } | Role::Watcher(_))
+        matches!(self, Role::Pauser { .. } | Role::Watcher(_) | Role::Voice(Voice::Listener { .. }))
     }
 
-    /// Whether what it sends next is queued behind MULTI: nothing may come between.
+    /// Whether what it sends next stands behind MULTI, or the like: nothing else may come between.
     pub(crate) fn is_in_transaction(&self) -> bool {
-        matches!(self, Role::Watcher(watcher) if watcher.is_in_transaction())
+        match self {
+            Role::Watcher(watcher) => watcher.is_in_transaction(),
+            // With RESP2 it may say little else.
+            Role::Voice(Voice::Listener { .. }) => true,
+            _ => false,
+        }
     }
 
     /// The next request.
@@ -330,6 +343,7 @@ impl Role {
                 Request::new(&["GET", &stage.ends[usize::from(*far)]], Expect::Kinds(kinds))
             }
             Role::Watcher(watcher) => watcher.next(stage, serial, random),
+            Role::Voice(voice) => voice.next(&mut stage.square, random),
             // Readers of everything make writers wait.
             Role::Weather { .. } if random.one_in(8) => stage.look_at_all(Expect::Kinds(Kinds::ARRAY)),
             Role::Weather { echo } => {

@@ -52,7 +52,8 @@ impl World {
         let board = Board::new(usize::from(plan.shards));
         let nodes = crate::build::nodes(&plan, &mut random, catalog, &board);
         let history = History::new(&plan, &mut random);
-        let stage = Stage::new(&mut random, plan.shards, plan.heavy);
+        let mut stage = Stage::new(&mut random, plan.shards, plan.heavy);
+        stage.square.uncertain = plan.closes_anyone() || plan.half_close > 0 || plan.leaves;
         let part = |client: usize, random: &mut Random| match plan.theme {
             Theme::Linear => Part::History,
             Theme::Invariants => Part::Role(Role::for_client(client, &plan, random)),

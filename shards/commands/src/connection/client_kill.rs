@@ -1,7 +1,7 @@
 //! CLIENT KILL, by address or by filters.
 
 use super::client::OPERATOR;
-use super::client_list::type_named;
+use super::client_list::ClientType;
 use crate::command::{Command, Everywhere, Go, Lock, Run};
 use crate::context::Args;
 use crate::home::{After, Call, Home, House, SessionState};
@@ -54,8 +54,7 @@ struct Filter<'a> {
     id: Option<u64>,
     address: Option<&'a [u8]>,
     local: Option<&'a [u8]>,
-    /// TYPE normal, or one that nobody is.
-    kind: Option<bool>,
+    kind: Option<ClientType>,
     skip_me: bool,
     by_address_alone: bool,
 }
@@ -66,7 +65,7 @@ impl Filter<'_> {
         self.id.is_none_or(|id| id == session.id)
             && text(self.address, &session.remote)
             && text(self.local, &session.local)
-            && self.kind.unwrap_or(true)
+            && self.kind.is_none_or(|kind| kind.takes(session))
             && !(self.skip_me && session.id == me)
             && !session.closing
     }
@@ -91,7 +90,7 @@ fn filter<'a>(args: Args<'a>) -> Result<Filter<'a>, String> {
             let id = parse_i64(value).filter(|id| *id > 0);
             filter.id = Some(id.ok_or("ERR client-id should be greater than 0")? as u64);
         } else if args.is(at, "TYPE") {
-            let kind = type_named(value);
+            let kind = ClientType::named(value);
             filter.kind =
                 Some(kind.ok_or_else(|| format!("ERR Unknown client type '{}'", args.text(at + 1)))?);
         } else if args.is(at, "ADDR") {

@@ -36,26 +36,41 @@ static LISTING: Everywhere = Everywhere { lock: Lock::Nothing, prepare: Some(che
 /// Which clients are asked for.
 enum Filter {
     All,
-    /// Of a kind that nobody is.
-    Nobody,
+    Type(ClientType),
     Ids(Vec<i64>),
 }
 
-/// The kinds that TYPE takes; replicas and subscribers come with later commands.
-pub(super) fn type_named(name: &[u8]) -> Option<bool> {
-    const OTHERS: &[&str] = &["master", "replica", "slave", "pubsub"];
-    if name.eq_ignore_ascii_case(b"normal") {
-        return Some(true);
+/// The kinds of clients that TYPE tells apart. There are no masters and replicas yet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum ClientType {
+    Normal,
+    Listening,
+    OfReplication,
+}
+
+impl ClientType {
+    /// The kind of that name.
+    pub(super) fn named(name: &[u8]) -> Option<ClientType> {
+        match name.to_ascii_lowercase().as_slice() {
+            b"normal" => Some(ClientType::Normal),
+            b"pubsub" => Some(ClientType::Listening),
+            b"master" | b"replica" | b"slave" => Some(ClientType::OfReplication),
+            _ => None,
+        }
     }
-    OTHERS.iter().any(|other| name.eq_ignore_ascii_case(other.as_bytes())).then_some(false)
+
+    /// Whether a client is of this kind.
+    pub(super) fn takes(self, session: &SessionState) -> bool {
+        let own = if session.listens { ClientType::Listening } else { ClientType::Normal };
+        self == own
+    }
 }
 
 fn filter(args: Args<'_>) -> Result<Filter, String> {
     match args.len() {
         2 => Ok(Filter::All),
-        4 if args.is(2, "TYPE") => match type_named(args.get(3)) {
-            Some(true) => Ok(Filter::All),
-            Some(false) => Ok(Filter::Nobody),
+        4 if args.is(2, "TYPE") => match ClientType::named(args.get(3)) {
+            Some(kind) => Ok(Filter::Type(kind)),
             None => Err(format!("ERR Unknown client type '{}'", args.text(3))),
         },
         count if count > 3 && args.is(2, "ID") => {
@@ -82,7 +97,7 @@ fn part(house: &mut dyn House, call: &Call, args: Args<'_>, out: &mut Vec<u8>) {
     house.sessions(&mut |session| {
         let wanted = match &filter {
             Filter::All => true,
-            Filter::Nobody => false,
+            Filter::Type(kind) => kind.takes(session),
             Filter::Ids(ids) => ids.contains(&(session.id as i64)),
         };
         if wanted && !session.closing {
@@ -126,7 +141,7 @@ pub(super) fn describe(
     // Writing to a Vec cannot fail.
     let _ = writeln!(
         out,
-        "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db={} sub=0 psub=0 ssub=0 \
+        "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db={} sub={} psub={} ssub={} \
          multi={} qbuf={query_bytes} qbuf-free=0 argv-mem={argument_bytes} multi-mem={} rbs=16384 rbp=0 obl=0 oll=0 omem={} \
          tot-mem={memory} events=r cmd={command} user=default redir=-1 resp={protocol} lib-name={} lib-ver={}",
         session.id,
@@ -138,6 +153,9 @@ pub(super) fn describe(
         (now - session.active_ms).max(0) / 1000,
         flags(session),
         session.db,
+        session.subscribed[0],
+        session.subscribed[1],
+        session.subscribed[2],
         session.queued.map_or(-1, |count| count as i64),
         session.queued_bytes,
         session.output_bytes,
@@ -149,6 +167,7 @@ pub(super) fn describe(
 /// A letter for each thing that is special about a client, N where nothing is.
 fn flags(session: &SessionState) -> String {
     let special = [
+        (session.listens, 'P'),
         (session.queued.is_some(), 'x'),
         (session.unix, 'U'),
         (session.no_evict, 'e'),

@@ -53,8 +53,14 @@ pub(super) static RESET: Command = Command::new("RESET", Group::Connection, Run:
     )
     .summary("6.2.0", "Resets the connection.");
 
-fn ping(_: &mut Home<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> After {
+fn ping(home: &mut Home<'_>, args: Args<'_>, reply: &mut Reply<'_>) -> After {
     match args.len() {
+        // Where replies come among messages, this one looks like a message.
+        1 | 2 if home.session.only_listens() => {
+            reply.array(2);
+            reply.bulk_text("pong");
+            reply.bulk(args.get(1));
+        }
         1 => reply.simple("PONG"),
         2 => reply.bulk(args.get(1)),
         _ => reply.error("ERR wrong number of arguments for 'ping' command"),
@@ -88,6 +94,8 @@ fn reset(home: &mut Home<'_>, _: Args<'_>, reply: &mut Reply<'_>) -> After {
     session.no_evict = false;
     session.no_touch = false;
     session.reply_mode = ReplyMode::On;
+    (session.subscribed, session.listens) = ([0; 3], false);
+    home.house.topics().leave(session.place);
     session.version = Version::Resp2;
     session.authenticated = home.house.settings().live.requirepass.is_empty();
     reply.speak(Version::Resp2);

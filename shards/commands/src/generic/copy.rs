@@ -4,6 +4,7 @@ use crate::command::{Check, Command, Order, Piece, Plan, Run};
 use crate::context::{Args, Ctx, Key};
 use crate::{lookup, number};
 use resp::Reply;
+use spec::setting::Events;
 use spec::{Access, Argument, ArgumentKind, Categories, Flags, Group, Keys};
 
 pub(super) static COPY: Command =
@@ -89,7 +90,9 @@ fn copy(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) {
         return reply.integer(0);
     }
     let value = ctx.store.copy_out(db, from, now).expect("it was there just now");
+    ctx.replaces(target.db, to);
     ctx.store.attach(to_db, to, value);
+    ctx.notify_in(target.db, Events::GENERIC, "copy_to", to.bytes);
     ctx.watched.touch(target.db, to);
     ctx.changed(1);
     reply.integer(1);
@@ -115,7 +118,9 @@ fn decide(check: &Check, args: Args<'_>, pieces: &mut [Piece], reply: &mut Reply
         _ => None,
     };
     reply.integer(i64::from(value.is_some()));
-    value.map(|value| vec![Order::Nothing, Order::Put { db: target.db, value }])
+    value.map(|value| {
+        vec![Order::Nothing, Order::Put { db: target.db, value, event: (Events::GENERIC, "copy_to") }]
+    })
 }
 
 /// A key lives on the same shard in every database.
@@ -128,6 +133,8 @@ fn move_key(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) {
     let moved = ctx.store.move_between(db, usize::from(to), key, ctx.now);
     ctx.changed(u64::from(moved));
     if moved {
+        ctx.notify(Events::GENERIC, "move_from", key.bytes);
+        ctx.notify_in(to, Events::GENERIC, "move_to", key.bytes);
         ctx.watched.touch(to, key);
     }
     reply.integer(i64::from(moved));

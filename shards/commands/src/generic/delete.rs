@@ -5,6 +5,7 @@ use crate::command::{Command, Run, Spread};
 use crate::context::{Args, Ctx};
 use crate::lookup;
 use resp::Reply;
+use spec::setting::Events;
 use spec::{Access, Argument, Categories, Flags, Group, Keys};
 
 const SUMMED: &[&str] = &["request_policy:multi_shard", "response_policy:agg_sum"];
@@ -71,7 +72,10 @@ fn del(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) {
     let mut removed = 0;
     for name in args.from(1) {
         let key = ctx.key(name);
-        removed += u64::from(ctx.store.remove(db, key, now));
+        if ctx.store.remove(db, key, now) {
+            removed += 1;
+            ctx.notify(Events::GENERIC, "del", name);
+        }
     }
     ctx.changed(removed);
     reply.integer(removed as i64);
@@ -93,7 +97,7 @@ fn touch(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) {
     for name in args.from(1) {
         let key = ctx.key(name);
         let found = ctx.store.find(db, key, now).is_some();
-        ctx.looked_up(found);
+        ctx.looked_up(found, name);
         touched += i64::from(found);
     }
     reply.integer(touched);

@@ -4,6 +4,7 @@ use crate::command::{Command, Run};
 use crate::context::{Args, Ctx};
 use crate::{lookup, number};
 use resp::Reply;
+use spec::setting::Events;
 use spec::{Access, Argument, ArgumentKind, Categories, Flags, Group, Keys};
 
 const CONDITION: Argument = Argument::one_of(
@@ -149,8 +150,10 @@ fn expire_at(
     if allowed {
         if time <= now {
             ctx.store.remove(db, key, now);
+            ctx.notify(Events::GENERIC, "del", key.bytes);
         } else {
             ctx.store.set_expiry(db, key, Some(time));
+            ctx.notify(Events::GENERIC, "expire", key.bytes);
         }
         ctx.changed(1);
     }
@@ -162,6 +165,7 @@ fn persist(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) {
     let volatile = lookup::write(ctx, key).is_some_and(|entry| entry.expiry().is_some());
     if volatile {
         ctx.store.set_expiry(db, key, None);
+        ctx.notify(Events::GENERIC, "persist", key.bytes);
         ctx.changed(1);
     }
     reply.integer(i64::from(volatile));

@@ -4,6 +4,7 @@ use crate::command::{Check, Command, Order, Piece, Plan, Run};
 use crate::context::{Args, Ctx, Key};
 use crate::lookup;
 use resp::Reply;
+use spec::setting::Events;
 use spec::{Access, Argument, ArgumentKind, Categories, Flags, Group, Keys};
 
 pub(super) static RENAME: Command = Command::new(
@@ -39,20 +40,26 @@ pub(super) static RENAMENX: Command = Command::new(
 const NO_SUCH_KEY: &str = "ERR no such key";
 
 fn rename(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) {
-    let (db, now) = (ctx.db(), ctx.now);
     let (from, to) = (ctx.key(args.get(1)), ctx.key(args.get(2)));
     if lookup::write(ctx, from).is_none() {
         return reply.error(NO_SUCH_KEY);
     }
     if from.bytes != to.bytes {
-        ctx.store.rename(db, from, to, now);
-        ctx.changed(1);
+        move_here(ctx, from, to);
     }
     reply.ok();
 }
 
+/// Gives the value of a key that is there to another one.
+fn move_here(ctx: &mut Ctx<'_>, from: Key<'_>, to: Key<'_>) {
+    ctx.replaces(ctx.caller.db, to);
+    ctx.store.rename(ctx.db(), from, to, ctx.now);
+    ctx.notify(Events::GENERIC, "rename_from", from.bytes);
+    ctx.notify(Events::GENERIC, "rename_to", to.bytes);
+    ctx.changed(1);
+}
+
 fn renamenx(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) {
-    let (db, now) = (ctx.db(), ctx.now);
     let (from, to) = (ctx.key(args.get(1)), ctx.key(args.get(2)));
     if lookup::write(ctx, from).is_none() {
         return reply.error(NO_SUCH_KEY);
@@ -60,8 +67,7 @@ fn renamenx(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) {
     // A key that gets its own name is in its own way.
     let free = lookup::write(ctx, to).is_none();
     if free {
-        ctx.store.rename(db, from, to, now);
-        ctx.changed(1);
+        move_here(ctx, from, to);
     }
     reply.integer(i64::from(free));
 }
@@ -78,7 +84,8 @@ fn gather(ctx: &mut Ctx<'_>, _: Args<'_>, ordinal: usize, key: Key<'_>) -> Piece
 /// The orders that move the value of the first key to the second.
 fn moving(check: &Check, pieces: &mut [Piece]) -> Option<Vec<Order>> {
     let Some(Piece::Value(value)) = pieces.first_mut() else { return None };
-    Some(vec![Order::Remove, Order::Put { db: check.db, value: value.take()? }])
+    let event = (Events::GENERIC, "rename_to");
+    Some(vec![Order::Remove("rename_from"), Order::Put { db: check.db, value: value.take()?, event }])
 }
 
 fn decide_rename(

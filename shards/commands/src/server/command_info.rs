@@ -8,7 +8,7 @@ use resp::Reply;
 use spec::{Extent, Flags, Keys, Start};
 
 /// Flags that Redis keeps to itself.
-const UNSHOWN: Flags = Flags::PROTECTED.with(Flags::TOUCHES_ARBITRARY_KEYS);
+const UNSHOWN: Flags = Flags::PROTECTED.with(Flags::TOUCHES_ARBITRARY_KEYS).with(Flags::MAY_REPLICATE);
 
 /// COMMAND: all of them.
 pub(super) fn all(home: &mut Home<'_>, _: Args<'_>, reply: &mut Reply<'_>) -> After {

@@ -21,7 +21,7 @@ mod span;
 mod tests;
 
 use crate::command::Command;
-use crate::context::{Ctx, Key};
+use crate::context::{Ctx, Key, count_look};
 use crate::lookup;
 use resp::{Reply, Version};
 use spec::setting::Events;
@@ -84,10 +84,8 @@ pub(crate) fn limits(ctx: &Ctx<'_>) -> SortedSetLimits {
 pub(crate) fn read<'s>(ctx: &'s mut Ctx<'_>, key: Key<'_>) -> Result<Option<SortedSetRef<'s>>, WrongKind> {
     let (db, touch) = (ctx.db(), !ctx.caller.no_touch);
     let found = ctx.store.sorted_set(db, key, ctx.now, touch);
-    match found {
-        Ok(None) => ctx.effects.misses += 1,
-        _ => ctx.effects.hits += 1,
-    }
+    let is_there = !matches!(found, Ok(None));
+    count_look(ctx.effects, ctx.live, ctx.caller.db, key.bytes, is_there);
     found
 }
 

@@ -4,6 +4,7 @@ use crate::command::{Command, Run};
 use crate::context::{Args, Ctx};
 use crate::{lookup, number};
 use resp::{LongDouble, Reply};
+use spec::setting::Events;
 use spec::{Access, Argument, ArgumentKind, Flags, Group, Keys};
 use store::{Expiry, IncrementFault, Text};
 
@@ -88,6 +89,7 @@ fn count(ctx: &mut Ctx<'_>, name: &[u8], delta: i64, reply: &mut Reply<'_>) {
     match ctx.store.increment(db, key, delta, ctx.now) {
         Ok(sum) => {
             ctx.changed(1);
+            ctx.notify(Events::STRING, "incrby", name);
             reply.integer(sum);
         }
         Err(IncrementFault::WrongKind) => reply.error(lookup::WRONG_KIND),
@@ -116,6 +118,7 @@ fn incrbyfloat(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) {
     let mut digits = Vec::new();
     sum.write(&mut digits);
     ctx.store.set_bytes(db, key, &digits, Expiry::Keep);
+    ctx.notify(Events::STRING, "incrbyfloat", key.bytes);
     ctx.changed(1);
     reply.bulk(&digits);
 }

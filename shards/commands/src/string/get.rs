@@ -4,6 +4,7 @@ use crate::command::{Command, Run};
 use crate::context::{Args, Ctx};
 use crate::lookup;
 use resp::Reply;
+use spec::setting::Events;
 use spec::{Access, Argument, ArgumentKind, Flags, Group, Keys};
 use store::Expiry;
 
@@ -68,6 +69,7 @@ fn getdel(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) {
     if answer(ctx, args.get(1), reply) == Answered::Value {
         let (db, key) = (ctx.db(), ctx.key(args.get(1)));
         ctx.store.remove(db, key, ctx.now);
+        ctx.notify(Events::GENERIC, "del", key.bytes);
         ctx.changed(1);
     }
 }
@@ -76,6 +78,7 @@ fn getset(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) {
     if answer(ctx, args.get(1), reply) != Answered::Refused {
         let (db, key) = (ctx.db(), ctx.key(args.get(1)));
         ctx.store.set_text(db, key, args.get(2), Expiry::None);
+        ctx.notify(Events::STRING, "set", key.bytes);
         ctx.changed(1);
     }
 }

@@ -5,6 +5,7 @@ use crate::command::{Command, Run};
 use crate::context::{Args, Ctx};
 use crate::{lookup, number};
 use resp::Reply;
+use spec::setting::Events;
 use spec::{Access, Argument, ArgumentKind, Flags, Group, Keys};
 
 pub(super) static GETEX: Command = Command::new("GETEX", Group::String, Run::Local(getex))
@@ -51,17 +52,26 @@ fn getex(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) {
             then
         }
     };
-    let changed = match then {
+    let changed = match &then {
         Then::Nothing => false,
         Then::Persist => {
             let volatile =
                 ctx.store.find_untouched(db, key, now).is_some_and(|entry| entry.expiry().is_some());
             volatile && ctx.store.set_expiry(db, key, None)
         }
-        Then::Expire(time) => ctx.store.set_expiry(db, key, Some(time)),
+        Then::Expire(time) => ctx.store.set_expiry(db, key, Some(*time)),
         Then::Delete => ctx.store.remove(db, key, now),
     };
     ctx.changed(u64::from(changed));
+    let event = match then {
+        Then::Nothing => return,
+        Then::Persist => "persist",
+        Then::Expire(_) => "expire",
+        Then::Delete => "del",
+    };
+    if changed {
+        ctx.notify(Events::GENERIC, event, key.bytes);
+    }
 }
 
 fn options(args: Args<'_>) -> Option<Lifetime> {

@@ -4,6 +4,7 @@ use crate::command::{Check, Command, Order, Piece, Plan, Run, Spread};
 use crate::context::{Args, Ctx, Key};
 use crate::{lookup, number};
 use resp::Reply;
+use spec::setting::Events;
 use spec::{Access, Argument, ArgumentKind, Flags, Group, Keys};
 use store::Expiry;
 
@@ -84,7 +85,9 @@ fn set_all(ctx: &mut Ctx<'_>, args: Args<'_>) {
     let db = ctx.db();
     for index in (1..args.len()).step_by(2) {
         let key = ctx.key(args.get(index));
+        ctx.overwrites(key);
         ctx.store.set_text(db, key, args.get(index + 1), Expiry::None);
+        ctx.notify(Events::STRING, "set", key.bytes);
     }
     ctx.changed(args.len() as u64 / 2);
 }
@@ -110,8 +113,7 @@ fn gather_msetnx(ctx: &mut Ctx<'_>, args: Args<'_>, ordinal: usize, key: Key<'_>
         return Piece::Exists(true);
     }
     let db = ctx.db();
-    ctx.store.set_text(db, key, args.get(2 * ordinal + 2), Expiry::None);
-    Piece::Value(ctx.store.detach(db, key, ctx.now))
+    Piece::Value(ctx.store.make_text(db, key, args.get(2 * ordinal + 2), ctx.now))
 }
 
 fn decide_msetnx(
@@ -121,7 +123,9 @@ fn decide_msetnx(
     reply: &mut Reply<'_>,
 ) -> Option<Vec<Order>> {
     let put = |piece: &mut Piece| match piece {
-        Piece::Value(value) => Some(Order::Put { db: check.db, value: value.take()? }),
+        Piece::Value(value) => {
+            Some(Order::Put { db: check.db, value: value.take()?, event: (Events::STRING, "set") })
+        }
         Piece::Nothing | Piece::Exists(_) | Piece::WrongKind => None,
     };
     let orders: Option<Vec<Order>> = pieces.iter_mut().map(put).collect();

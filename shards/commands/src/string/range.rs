@@ -4,6 +4,7 @@ use crate::command::{Command, Run};
 use crate::context::{Args, Ctx};
 use crate::{lookup, number};
 use resp::{IntegerText, Reply};
+use spec::setting::Events;
 use spec::{Access, Argument, ArgumentKind, Flags, Group, Keys};
 use store::Text;
 
@@ -96,6 +97,7 @@ fn append(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) {
         return reply.error(TOO_LONG);
     }
     let length = ctx.store.append(db, key, tail);
+    ctx.notify(Events::STRING, "append", key.bytes);
     ctx.changed(1);
     reply.integer(length as i64);
 }
@@ -117,6 +119,7 @@ fn setrange(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) {
         return reply.error(TOO_LONG);
     }
     let length = ctx.store.write_range(db, key, offset as usize, piece);
+    ctx.notify(Events::STRING, "setrange", key.bytes);
     ctx.changed(1);
     reply.integer(length as i64);
 }

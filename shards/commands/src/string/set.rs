@@ -6,6 +6,7 @@ use crate::command::{Command, Run};
 use crate::context::{Args, Ctx};
 use crate::{lookup, number};
 use resp::Reply;
+use spec::setting::Events;
 use spec::{Access, Argument, ArgumentKind, Flags, Group, Keys};
 use store::Expiry;
 
@@ -182,8 +183,19 @@ fn set_until(ctx: &mut Ctx<'_>, args: Args<'_>, clock: Clock, command: &str, rep
 #[inline]
 fn put(ctx: &mut Ctx<'_>, name: &[u8], value: &[u8], expiry: Expiry) {
     let (db, key) = (ctx.db(), ctx.key(name));
+    // Nobody listens, as a rule.
+    let told = !ctx.live.notify_events.is_empty();
+    if told {
+        ctx.overwrites(key);
+    }
     ctx.store.set_text(db, key, value, expiry);
     ctx.changed(1);
+    if told {
+        ctx.notify(Events::STRING, "set", key.bytes);
+        if matches!(expiry, Expiry::At(_)) {
+            ctx.notify(Events::GENERIC, "expire", key.bytes);
+        }
+    }
     if matches!(expiry, Expiry::At(time) if time <= ctx.now) {
         // Expired at once: a transaction that runs behind at an earlier time may not meet it alive.
         ctx.store.find_untouched(db, key, ctx.now);

@@ -7,13 +7,14 @@ use crate::actor::Shard;
 use crate::outbox::{Now, Outbox};
 use crate::parcel::{Chore, ConnId, Hop, Parcel, Part, PartKey, Share, Task};
 use crate::planted::Bug;
+use crate::pubsub::Running;
 use crate::route::Place;
 use crate::session::Session;
 use crate::txn::multi::{Multi, Needs, Queued, is_about_data, speaks_of_session};
 use crate::txn::works::{empty_part, push_argument};
 use commands::{
-    After, Args, Caller, Entry, Everywhere, Go, Home, HomeFn, Job, Run, SessionState, Spread, Transaction,
-    Wide,
+    After, Args, Caller, Entry, Everywhere, Go, Home, HomeFn, Job, Run, SessionState, Spread, TopicKind,
+    Transaction, Wide,
 };
 use resp::{Reply, Version};
 
@@ -43,6 +44,8 @@ pub(super) struct Exec {
     pub close: bool,
     /// Unix milliseconds before which it is not answered (DEBUG SLEEP).
     pub hold_until: i64,
+    /// Messages that the client hears behind its answer.
+    pub own: Vec<u8>,
 }
 
 /// A command of this stage.
@@ -100,6 +103,11 @@ impl Exec {
         self.parts.iter().any(|part| part.share.as_ref().is_some_and(|share| !share.tasks.is_empty()))
     }
 
+    fn has_tasks_but(&self, what: Chore) -> bool {
+        let shares = self.parts.iter().filter_map(|part| part.share.as_ref());
+        shares.flat_map(|share| &share.tasks).any(|task| task.what != what)
+    }
+
     fn share(&self, watch: bool) -> Box<Share> {
         let watch = watch.then_some(self.watch_round);
         Box::new(Share { now: self.now, watch, moved: false, tasks: Vec::new() })
@@ -118,7 +126,9 @@ impl Exec {
         let queued = self.multi.commands[place];
         let at = self.parts.iter().position(|part| part.shard == shard).unwrap_or_else(|| {
             let mut part = Box::new(empty_part(home, caller));
-            (part.shard, part.number, part.hop) = (shard, queued.number, Hop::ExecOn);
+            // Who listens may have come since it was said what the transaction needs.
+            let hop = if self.is_new { Hop::Exec } else { Hop::ExecOn };
+            (part.shard, part.number, part.hop) = (shard, queued.number, hop);
             part.share = Some(self.share(false));
             self.parts.push(part);
             self.parts.len() - 1
@@ -187,6 +197,7 @@ impl Shard {
             locks: needs.whole || !needs.keys.is_empty(),
             close: false,
             hold_until: 0,
+            own: Vec::new(),
             multi,
         };
         for shard in self.shards_of(&needs) {
@@ -233,6 +244,7 @@ impl Shard {
                 }
                 None => {
                     let mut state = exec.state.clone();
+                    state.closing = true;
                     let planned = self.plan_stage(name, &mut exec, &mut state, out);
                     exec.state = state;
                     planned
@@ -254,6 +266,9 @@ impl Shard {
     }
 
     fn send_stage<O: Outbox>(&mut self, name: u64, mut exec: Box<Exec>, out: &mut O) {
+        if self.topics.has_forgotten() {
+            self.tell_forgotten(out);
+        }
         let mut parts = std::mem::take(&mut exec.parts);
         parts.iter_mut().for_each(|part| part.work = name);
         let ordered = std::mem::take(&mut exec.is_new) && exec.locks && !self.planted(Bug::ExecUnordered);
@@ -284,7 +299,13 @@ impl Shard {
         let catalog = self.catalog;
         while let Some(queued) = exec.multi.commands.get(exec.next).copied() {
             let entry = catalog.entry(queued.number);
+            if self.has_unsaid() {
+                let running = Running::of(self.home.find(name).ticket.conn, state.version);
+                self.say(Some(running), out);
+                exec.own.append(&mut self.post.own);
+            }
             let step = match entry.command.run {
+                Run::Publish(kind) => self.plan_publish(exec, state, kind),
                 Run::Home(handler) => self.plan_home(name, exec, state, entry, handler, out),
                 Run::Everywhere(everywhere) => {
                     self.plan_everywhere(name, exec, state, entry, everywhere, out)
@@ -382,6 +403,23 @@ impl Shard {
             exec.add_task(self.index, shard, place, caller, Chore::Everywhere, 0..count);
         }
         exec.pending.push(Pending { place, caller, how: How::Everywhere(everywhere) });
+    }
+
+    /// A message comes behind all that was done before it: who hears it may look at once.
+    fn plan_publish(&mut self, exec: &mut Exec, state: &SessionState, kind: TopicKind) -> Step {
+        if exec.has_tasks_but(Chore::Publish) {
+            return Step::StageFirst;
+        }
+        let (place, caller) = (exec.next, exec.caller(state));
+        let (queued, args) = exec.args(place);
+        let (count, mut shards) = (queued.count as usize, vec![self.index]);
+        self.topics.shards_that_hear(kind, args.get(1), &mut shards);
+        self.block.published.add(1);
+        for shard in shards {
+            exec.add_task(self.index, shard, place, caller, Chore::Publish, 0..count);
+        }
+        exec.pending.push(Pending { place, caller, how: How::Sum });
+        Step::On
     }
 
     /// A command with keys, or one that could have some.

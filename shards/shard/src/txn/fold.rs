@@ -127,6 +127,8 @@ impl Shard {
         let conn = self.home.find(name).ticket.conn;
         let mut session = self.sessions.take(conn);
         let mut state = exec.state.clone();
+        // This one is used if the client has gone: it listens to nothing any more.
+        state.closing = true;
         let state = session.as_mut().map_or(&mut state, |session| &mut session.state);
         let (_, args) = exec.args(place);
         let mut answer = Vec::new();
@@ -219,6 +221,9 @@ impl Shard {
             self.timers.push((exec.hold_until, work.ticket, bytes));
         } else {
             self.answer(work.ticket, &bytes, exec.close, out);
+            if !exec.own.is_empty() {
+                out.write(work.ticket.conn, &exec.own);
+            }
         }
     }
 }

@@ -75,12 +75,12 @@ impl Shard {
                 let before = self.reply.len();
                 self.count_reply(number, before_answer);
                 self.after(conn, session, After::Done, before, out);
-                self.mute(session, before_answer);
+                self.mute_command(session, number, before_answer);
                 return Flow::Next;
             }
         };
         let caller = self.caller(session);
-        let muted = self.is_muted(session);
+        let muted = self.is_muted(session) && !self.catalog.entry(number).pushes;
         let ticket = self.ticket_only(conn, session, out);
         let mut work = self.home.work(ticket, number, caller, muted);
         work.bytes.extend_from_slice(args.bytes());
@@ -152,7 +152,10 @@ impl Shard {
     }
 
     /// Sends the parts of a command that locks nothing.
-    fn send_parts<O: Outbox>(&mut self, name: u64, out: &mut O) {
+    pub(crate) fn send_parts<O: Outbox>(&mut self, name: u64, out: &mut O) {
+        if self.topics.has_forgotten() && !self.planted(Bug::FarewellLate) {
+            self.tell_forgotten(out);
+        }
         let work = self.home.find(name);
         let parts = std::mem::take(&mut work.parts);
         work.away = parts.len();
@@ -250,6 +253,7 @@ impl Shard {
             Hop::Everywhere | Hop::Again => self.end_everywhere(name, out),
             Hop::Gather => self.decide(name, out),
             Hop::Exec | Hop::ExecOn => self.end_stage(name, out),
+            Hop::Publish => self.end_publish(name, out),
             Hop::Apply => {
                 self.block.transactions_multi_hop.add(1);
                 let mut work = self.home.remove(name);
@@ -259,7 +263,7 @@ impl Shard {
         }
     }
 
-    pub(super) fn finish<O: Outbox>(&mut self, work: Box<Work>, reply: &[u8], out: &mut O) {
+    pub(crate) fn finish<O: Outbox>(&mut self, work: Box<Work>, reply: &[u8], out: &mut O) {
         let (number, ticket, muted) = (work.number, work.ticket, work.muted);
         if self.sessions.is_gone(ticket.conn) {
             self.unwatch_parts(&work, out);
@@ -298,6 +302,12 @@ impl Shard {
         }
         let work = self.home.remove(name);
         let Some(mut session) = self.sessions.take(work.ticket.conn) else {
+            // A subscription arrives even if its client has gone: then it is forgotten.
+            if let Some(kind) = self.catalog.entry(number).subscribes {
+                self.marks.gone_while_subscribing += 1;
+                let args = Args::new(&work.bytes, &work.spans);
+                args.from(1).for_each(|name| self.topics.arrive(kind, name));
+            }
             return;
         };
         let Run::Everywhere(everywhere) = self.catalog.entry(work.number).command.run else {
@@ -394,7 +404,7 @@ fn in_key_order(work: &Work, sorted: bool, reply: &mut Reply<'_>) {
 }
 
 /// The number of an integer reply.
-pub(super) fn integer_of(reply: &[u8]) -> i64 {
+pub(crate) fn integer_of(reply: &[u8]) -> i64 {
     let digits = reply.strip_prefix(b":").and_then(|rest| rest.strip_suffix(b"\r\n"));
     digits.and_then(resp::parse_i64).unwrap_or(0)
 }

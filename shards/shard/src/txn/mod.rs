@@ -19,8 +19,9 @@ mod share;
 mod watch;
 mod works;
 
+pub(crate) use home::integer_of;
 pub(crate) use intents::Want;
 pub(crate) use multi::Multi;
 pub(crate) use remote::Remote;
 pub(crate) use watch::Guard;
-pub(crate) use works::Home;
+pub(crate) use works::{Home, push_argument};

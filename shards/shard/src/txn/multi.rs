@@ -251,6 +251,11 @@ impl Shard {
                     needs.shards.fill(true);
                     needs.whole |= everywhere.lock == commands::Lock::Keyspace || is_about_data(entry);
                 }
+                Run::Publish(kind) => {
+                    let mut shards = vec![self.index];
+                    self.topics.shards_that_hear(kind, args.get(1), &mut shards);
+                    shards.into_iter().for_each(|shard| needs.shards[usize::from(shard)] = true);
+                }
                 Run::Transaction(_) | Run::Container => {}
                 Run::Local(_) | Run::Plan(_) | Run::Steered(..) => match self.place_of(entry, args) {
                     Place::One(owner) => {
@@ -333,6 +338,11 @@ impl Shard {
                 let after = handler(&mut home, args, &mut reply);
                 debug_assert!(matches!(after, After::Done), "what may wait is slow");
                 self.reply = buffer;
+            }
+            Run::Publish(kind) => {
+                let heard = self.publish_later(kind, args);
+                self.block.published.add(1);
+                Reply::new(&mut self.reply, caller.version).integer(heard);
             }
             run => match local_handler(run) {
                 Some(handler) => {

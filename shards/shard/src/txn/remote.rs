@@ -9,6 +9,7 @@ use crate::planted::Bug;
 use crate::txn::intents::{Intents, Want};
 use commands::{Args, Call, Caller, Hashed, House, Key, LocalFn, Order, Piece, Run, Spread};
 use resp::Span;
+use spec::setting::Events;
 use std::collections::{HashMap, VecDeque};
 
 /// Parts on this shard.
@@ -71,6 +72,10 @@ impl Shard {
                 self.run_share(&mut part);
                 self.part_done(part, out);
             }
+            Hop::Publish => {
+                self.publish_part(&mut part, out);
+                self.part_done(part, out);
+            }
             Hop::Again => {
                 self.run_part(&mut part);
                 self.part_done(part, out);
@@ -86,6 +91,9 @@ impl Shard {
     }
 
     pub(crate) fn part_done<O: Outbox>(&mut self, part: Box<Part>, out: &mut O) {
+        if self.has_unsaid() {
+            self.say(None, out);
+        }
         if part.home == self.index {
             self.part_returns(part, out);
         } else {
@@ -178,7 +186,7 @@ impl Shard {
                 part.reply = reply;
             }
             Hop::Exec => self.run_share(part),
-            Hop::Apply | Hop::ExecOn => unreachable!("what goes on does not queue"),
+            Hop::Apply | Hop::ExecOn | Hop::Publish => unreachable!("what goes on does not queue"),
         }
     }
 
@@ -259,15 +267,18 @@ impl Shard {
         let name = Key { bytes: args.get(key.span as usize), hash: key.hash };
         match order {
             Order::Nothing => {}
-            Order::Remove if self.planted(Bug::SourceStays) => {}
-            Order::Remove => {
+            Order::Remove(_) if self.planted(Bug::SourceStays) => {}
+            Order::Remove(event) => {
                 // It goes because it comes elsewhere: that is the one change.
                 if self.store.remove(caller.db as usize, name, now) {
                     self.watched.touch(caller.db, name);
+                    self.ctx(caller).notify(Events::GENERIC, event, name.bytes);
                 }
             }
-            Order::Put { db, value } => {
+            Order::Put { db, value, event: (class, event) } => {
+                self.ctx(caller).replaces(db, name);
                 self.store.attach(db as usize, name, value);
+                self.ctx(caller).notify_in(db, class, event, name.bytes);
                 self.effects.dirty += 1;
                 self.watched.touch(db, name);
             }

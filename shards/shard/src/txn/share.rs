@@ -5,7 +5,7 @@ use crate::actor::Shard;
 use crate::execute::local_handler;
 use crate::parcel::{Chore, Part, Task};
 use commands::{Args, Call, Hashed, Run};
-use resp::Span;
+use resp::{Reply, Span};
 
 impl Shard {
     /// Runs a share, unless a key that the client watches has changed.
@@ -40,6 +40,13 @@ impl Shard {
                 if let Some(handler) = handler.filter(|_| !lacks_room) {
                     self.call(number, handler, caller, args, Hashed::NONE);
                 }
+            }
+            Chore::Publish => {
+                let Run::Publish(kind) = self.catalog.entry(number).command.run else {
+                    unreachable!("it was begun as a message");
+                };
+                let heard = self.publish_later(kind, args);
+                Reply::new(&mut self.reply, caller.version).integer(heard);
             }
             Chore::Gather => self.gather_keys(number, caller, args, &task.keys, &mut task.pieces),
             Chore::Apply => {

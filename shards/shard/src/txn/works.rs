@@ -17,10 +17,10 @@ const SPARE_MAX: usize = 256;
 pub(super) const KEPT_BYTES_MAX: usize = 16 * 1024;
 
 /// A command over several shards, at home.
-pub(super) struct Work {
+pub(crate) struct Work {
     pub(super) ticket: Ticket,
     pub(super) number: u16,
-    pub(super) caller: Caller,
+    pub(crate) caller: Caller,
     pub(super) id: u64,
     /// Its arguments, where it ends by looking at them: not for `Spread`.
     pub(super) bytes: Vec<u8>,
@@ -29,10 +29,10 @@ pub(super) struct Work {
     pub(super) keys: usize,
     /// Parts not yet staged, or come home.
     #[expect(clippy::vec_box, reason = "the box travels")]
-    pub(super) parts: Vec<Box<Part>>,
+    pub(crate) parts: Vec<Box<Part>>,
     pub(super) away: usize,
     /// A plan's reply, while its second hop runs; what was told in a round.
-    pub(super) reply: Vec<u8>,
+    pub(crate) reply: Vec<u8>,
     pub(super) muted: bool,
     /// What it is about, if it is EXEC.
     pub(super) exec: Option<Box<Exec>>,
@@ -116,7 +116,7 @@ impl Home {
     }
 
     /// A command with nothing in it yet.
-    pub(super) fn work(&mut self, ticket: Ticket, number: u16, caller: Caller, muted: bool) -> Box<Work> {
+    pub(crate) fn work(&mut self, ticket: Ticket, number: u16, caller: Caller, muted: bool) -> Box<Work> {
         let Some(mut work) = self.spare_works.pop() else {
             return Box::new(Work {
                 ticket,
@@ -139,7 +139,7 @@ impl Home {
     }
 
     /// A part with nothing in it yet, for that shard.
-    pub(super) fn part(&mut self, shard: u16, number: u16, caller: Caller, hop: Hop) -> Box<Part> {
+    pub(crate) fn part(&mut self, shard: u16, number: u16, caller: Caller, hop: Hop) -> Box<Part> {
         let mut part = self.spare_parts.pop().unwrap_or_else(|| Box::new(empty_part(self.index, caller)));
         (part.shard, part.number, part.caller, part.hop) = (shard, number, caller, hop);
         part
@@ -165,7 +165,7 @@ impl Home {
         }
     }
 
-    pub(super) fn insert(&mut self, work: Box<Work>) -> u64 {
+    pub(crate) fn insert(&mut self, work: Box<Work>) -> u64 {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.works.push((0, None));
             self.works.len() as u32 - 1
@@ -182,7 +182,7 @@ impl Home {
         entry.1.as_mut().expect("a part belongs to a live command")
     }
 
-    pub(super) fn remove(&mut self, name: u64) -> Box<Work> {
+    pub(crate) fn remove(&mut self, name: u64) -> Box<Work> {
         let slot = (name & 0xFFFF_FFFF) as usize;
         let work = self.works[slot].1.take().expect("it is ended once");
         self.works[slot].0 = self.works[slot].0.wrapping_add(1);
@@ -271,7 +271,7 @@ pub(super) fn push_arguments(part: &mut Part, args: Args<'_>, which: Range<usize
 }
 
 /// Copies one argument into a part.
-pub(super) fn push_argument(part: &mut Part, argument: &[u8]) {
+pub(crate) fn push_argument(part: &mut Part, argument: &[u8]) {
     part.spans.push(Span { start: part.bytes.len() as u32, len: argument.len() as u32 });
     part.bytes.extend_from_slice(argument);
 }

@@ -1,7 +1,7 @@
 //! Keys whose time has come.
 
 use super::{NOW, Random, store};
-use crate::{Expiry, Removal};
+use crate::{Expiry, Happened, Noted};
 
 #[test]
 fn a_key_is_there_until_its_millisecond_and_gone_at_it() {
@@ -110,19 +110,24 @@ fn passing_by_segments_is_bounded_too() {
 }
 
 #[test]
-fn removals_are_logged_while_they_are_watched() {
+fn what_happens_to_keys_is_logged_while_it_is_to_be() {
     let mut store = store();
     store.set_until("a", "v", NOW);
     assert_eq!(store.look("a"), None);
-    assert_eq!(store.take_removals(), []);
-    store.watch_removals(true);
+    assert_eq!(store.take_noted(), []);
+    store.note_keys(true, false);
     store.set_until("b", "v", NOW);
     store.set_until("c", "v", NOW);
     assert_eq!(store.look("b"), None);
     while !store.expire_slice(NOW, 100).finished {}
-    let removal = |key: &str| Removal { db: 0, key: key.as_bytes().into() };
-    assert_eq!(store.take_removals(), [removal("b"), removal("c")]);
-    assert_eq!(store.take_removals(), []);
+    let noted = |what, key: &str| Noted { what, db: 0, key: key.as_bytes().into() };
+    let expired = [noted(Happened::Expired, "b"), noted(Happened::Expired, "c")];
+    assert_eq!(store.take_noted(), expired);
+    assert!(!store.has_noted());
+    store.note_keys(false, true);
+    store.set_until("d", "v", NOW);
+    store.set_until("d", "w", NOW);
+    assert_eq!(store.take_noted(), [noted(Happened::Created, "d")]);
 }
 
 #[test]

@@ -19,8 +19,24 @@ const TICKS_MAX: usize = 200;
 
 /// Commands after which a client may hear nothing, later, or something else: the exact count of answers is
 /// not asked for.
-const ENDS_A_TALK: [&[u8]; 9] =
-    [b"quit", b"reply", b"kill", b"shutdown", b"pause", b"sleep", b"debug", b"hello", b"tracking"];
+const ENDS_A_TALK: [&[u8]; 15] = [
+    b"quit",
+    b"reply",
+    b"kill",
+    b"shutdown",
+    b"pause",
+    b"sleep",
+    b"debug",
+    b"hello",
+    b"tracking",
+    // These are answered name by name.
+    b"subscribe",
+    b"psubscribe",
+    b"ssubscribe",
+    b"unsubscribe",
+    b"punsubscribe",
+    b"sunsubscribe",
+];
 
 /// The first byte says how many shards there are; the rest is what a client sends.
 fn talk(data: &[u8]) {

@@ -170,7 +170,7 @@ fn look_up(ctx: &mut Ctx<'_>, name: &[u8], field: Option<&[u8]>) -> Option<Word>
     let hash = ctx.store.read_hash(db, key, now, !ctx.caller.no_touch);
     let found = !matches!(hash, Ok(None));
     let value = hash.ok().flatten().and_then(|hash| hash.get(field)).map(bytes_of);
-    ctx.looked_up(found);
+    ctx.looked_up(found, name);
     value
 }
 

@@ -2,8 +2,16 @@
 
 use super::figures::{Figures, line, lines};
 use crate::home::House;
+use crate::pubsub::TopicKind;
 
-pub(super) fn stats(_: &mut dyn House, figures: &Figures, text: &mut String) {
+/// What is listened to.
+const PUBSUB: [(&str, TopicKind); 3] = [
+    ("pubsub_channels", TopicKind::Channel),
+    ("pubsub_patterns", TopicKind::Pattern),
+    ("pubsubshard_channels", TopicKind::Shard),
+];
+
+pub(super) fn stats(house: &mut dyn House, figures: &Figures, text: &mut String) {
     let counters = &figures.totals.counters;
     line(text, "total_connections_received", counters.connections_received.read());
     line(text, "total_commands_processed", counters.commands.read());
@@ -25,7 +33,9 @@ pub(super) fn stats(_: &mut dyn House, figures: &Figures, text: &mut String) {
     lines(text, &["total_eviction_exceeded_time", "current_eviction_exceeded_time"], 0);
     line(text, "keyspace_hits", counters.keyspace_hits.read());
     line(text, "keyspace_misses", counters.keyspace_misses.read());
-    lines(text, &["pubsub_channels", "pubsub_patterns", "pubsubshard_channels"], 0);
+    for (name, kind) in PUBSUB {
+        line(text, name, house.topics().count(kind));
+    }
     lines(text, &["latest_fork_usec", "total_forks", "migrate_cached_sockets"], 0);
     line(text, "slave_expires_tracked_keys", 0);
     lines(text, &["active_defrag_hits", "active_defrag_misses"], 0);
