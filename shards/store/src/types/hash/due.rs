@@ -57,6 +57,10 @@ impl Store {
         let Some(found) = self.alive(db, key, now) else { return 0 };
         let Some((hash, before)) = self.timed_hash(found.handle) else { return 0 };
         hash.listed = None;
+        if hash.first_expiry().is_none() {
+            // The fields that had a time have lost it, or are gone.
+            return 0;
+        }
         let hasher = self.hasher.clone();
         let (hash, _) = self.timed_hash(found.handle).expect("seen just now");
         let expired = hash.expire_some(now, FIELDS_A_TURN, &hasher);

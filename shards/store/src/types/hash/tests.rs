@@ -184,3 +184,20 @@ fn fields_go_when_their_time_has_come_wherever_their_hash_is_by_then() {
     while store.reclaim(1) {}
     assert_eq!(store.bytes().total(), 0);
 }
+
+#[test]
+fn a_hash_may_have_lost_its_times_when_they_come() {
+    let mut store = Store::new(Hasher::new([1, 2, 3, 4]), 1);
+    for name in [&b"kept"[..], b"lost"] {
+        timed(&mut store, 0, name, &[1200]);
+    }
+    let kept = store.key(b"kept");
+    assert!(store.hash_mut(0, kept, 1000).unwrap().unwrap().set_expiry(b"until 1200", None));
+    let lost = store.key(b"lost");
+    assert!(store.hash_mut(0, lost, 1000).unwrap().unwrap().remove(b"until 1200"));
+    store.expire_slice(1300, 1000);
+    assert_eq!(store.counters().expired_fields, 0);
+    assert!(!store.has_field_times(0), "nothing is listed any more");
+    assert_eq!(held(&mut store, 0, b"kept", 1300), Some(2));
+    assert_eq!(held(&mut store, 0, b"lost", 1300), Some(1));
+}
