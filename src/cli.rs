@@ -10,6 +10,7 @@ mod line;
 mod oneshot;
 mod options;
 mod pipe;
+mod sample;
 mod scan;
 mod session;
 mod stat;
@@ -35,6 +36,9 @@ pub fn run(options: Options) -> ExitCode {
         Mode::Command => oneshot::run(&mut session),
         Mode::Pipe { timeout_s } => pipe::run(&mut session, timeout_s),
         Mode::Scan { pattern, count } => scan::run(&mut session, pattern.as_deref(), count),
+        Mode::Sample { sought, pattern, count } => {
+            sample::run(&mut session, sought, pattern.as_deref(), count)
+        }
         Mode::Stat => stat::run(&mut session),
         Mode::Latency { history } => latency::run(&mut session, history),
     };

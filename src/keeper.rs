@@ -159,6 +159,10 @@ impl Keeper {
                 return Some(if now { Duration::ZERO } else { self.drain });
             }
             Job::Crash => unreachable!("the core that was asked has ended the process"),
+            Job::PurgeMemory => {
+                crate::allocator::purge();
+                Ok(())
+            }
             Job::Log(text) => {
                 tracing::warn!("DEBUG LOG: {text}");
                 Ok(())

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod admin;
+mod allocator;
 mod apply;
 pub mod args;
 mod backlog;

@@ -1,9 +1,10 @@
 //! What the process says of itself: facts for INFO and the control port, and its last words.
 
 use crate::admin::HouseInfo;
+use crate::allocator;
 use crate::boot::House;
 use crate::config::Config;
-use commands::Facts;
+use commands::{AllocatorTools, Facts};
 use spec::Settings;
 use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -31,6 +32,7 @@ pub fn facts(config: &Config, tcp_port: u16, run_id: String) -> Facts {
         total_system_memory: total_memory(),
         allocator: ALLOCATOR.to_owned(),
         resident_bytes: Some(resident_bytes),
+        allocator_tools: Some(AllocatorTools { figures: allocator::figures, report: allocator::report }),
         cpu_seconds: Some(cpu_seconds),
     }
 }

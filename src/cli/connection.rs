@@ -86,6 +86,16 @@ impl Connection {
         self.write_all(&bytes).map_err(Lost::Io)
     }
 
+    /// Sends several commands at once.
+    pub(super) fn send_all(&mut self, commands: &[Vec<Vec<u8>>]) -> Result<(), Lost> {
+        let mut bytes = Vec::new();
+        for words in commands {
+            let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
+            encode_command(&words, &mut bytes);
+        }
+        self.write_all(&bytes).map_err(Lost::Io)
+    }
+
     /// Waits for a reply. With a flag, the wait ends once it is up.
     pub(super) fn receive(&mut self, interrupt: Option<&AtomicBool>) -> Result<Value, Lost> {
         self.set_read_timeout(interrupt.map(|_| LOOK_UP)).map_err(Lost::Io)?;

@@ -44,6 +44,15 @@ pub(super) enum Mode {
         /// The COUNT of each SCAN.
         count: Option<u64>,
     },
+    /// Look through all keys for some of them.
+    Sample {
+        /// Which ones.
+        sought: Sought,
+        /// Which keys to look at.
+        pattern: Option<Vec<u8>>,
+        /// The COUNT of each SCAN.
+        count: Option<u64>,
+    },
     /// Print figures of the server, again and again.
     Stat,
     /// Measure round trips.
@@ -51,6 +60,20 @@ pub(super) enum Mode {
         /// Start a new line each interval.
         history: bool,
     },
+}
+
+/// Which keys are looked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Sought {
+    /// Those with most elements.
+    Big,
+    /// Those that take most memory.
+    Memory {
+        /// Elements of each that the server measures.
+        samples: Option<u64>,
+    },
+    /// Those that are used most.
+    Hot,
 }
 
 /// Where the server is.
@@ -168,9 +191,15 @@ fn output_and_modes() -> Vec<Arg> {
             .default_value("30")
             .value_parser(value_parser!(u64)),
         flag("scan", "List keys by SCAN").long("scan"),
-        value("pattern", "GLOB", "Keys to list").long("pattern"),
+        value("pattern", "GLOB", "Keys to list, or to look at").long("pattern"),
         value("quoted-pattern", "GLOB", "The same as a quoted string").long("quoted-pattern"),
         value("count", "N", "COUNT of each SCAN").long("count").value_parser(value_parser!(u64)),
+        flag("bigkeys", "Look for keys with many elements").long("bigkeys"),
+        flag("memkeys", "Look for keys that take much memory").long("memkeys"),
+        value("memkeys-samples", "N", "The same, measuring so many elements of each (0: all)")
+            .long("memkeys-samples")
+            .value_parser(value_parser!(u64)),
+        flag("hotkeys", "Look for keys in much use; maxmemory-policy must be an LFU one").long("hotkeys"),
         flag("stat", "Print figures of the server continually").long("stat"),
         flag("latency", "Measure round trips").long("latency"),
         flag("latency-history", "The same, with a line each interval (15 s)").long("latency-history"),
@@ -272,12 +301,27 @@ fn mode(matches: &ArgMatches, no_command: bool) -> Result<Mode, String> {
             Mode::Pipe { timeout_s: *matches.get_one("pipe-timeout").expect("it has a default") }
         }
         () if matches.get_flag("scan") => Mode::Scan { pattern, count: matches.get_one("count").copied() },
+        () if sought(matches).is_some() => Mode::Sample {
+            sought: sought(matches).expect("it was asked for"),
+            pattern,
+            count: matches.get_one("count").copied(),
+        },
         () if matches.get_flag("stat") => Mode::Stat,
         () if matches.get_flag("latency-history") => Mode::Latency { history: true },
         () if matches.get_flag("latency") => Mode::Latency { history: false },
         () if no_command => Mode::Interactive,
         () => Mode::Command,
     })
+}
+
+fn sought(matches: &ArgMatches) -> Option<Sought> {
+    let samples = matches.get_one("memkeys-samples").copied();
+    match () {
+        () if matches.get_flag("bigkeys") => Some(Sought::Big),
+        () if matches.get_flag("memkeys") || samples.is_some() => Some(Sought::Memory { samples }),
+        () if matches.get_flag("hotkeys") => Some(Sought::Hot),
+        () => None,
+    }
 }
 
 /// The command, with what comes from standard input put in its place.

@@ -24,19 +24,36 @@ pub(super) fn run(session: &mut Session, pattern: Option<&[u8]>, count: Option<u
     }
 }
 
-enum Failure {
+/// Why a scan ended early.
+pub(super) enum Failure {
+    /// The connection did.
     Lost(Lost),
+    /// The server said no.
     Refused(String),
 }
 
-fn scan(session: &mut Session, pattern: Option<&[u8]>, count: Option<u64>) -> Result<(), Failure> {
-    let mut cursor = b"0".to_vec();
-    loop {
+/// SCAN by SCAN through all keys.
+pub(super) struct Scan<'a> {
+    /// `None`: all keys were seen.
+    cursor: Option<Vec<u8>>,
+    pattern: Option<&'a [u8]>,
+    count: Option<u64>,
+}
+
+impl<'a> Scan<'a> {
+    /// From the first key on.
+    pub(super) fn new(pattern: Option<&'a [u8]>, count: Option<u64>) -> Scan<'a> {
+        Scan { cursor: Some(b"0".to_vec()), pattern, count }
+    }
+
+    /// Some more keys, or none at the end.
+    pub(super) fn step(&mut self, session: &mut Session) -> Result<Option<Vec<Vec<u8>>>, Failure> {
+        let Some(cursor) = self.cursor.take() else { return Ok(None) };
         let mut words = vec![b"SCAN".to_vec(), cursor];
-        if let Some(pattern) = pattern {
+        if let Some(pattern) = self.pattern {
             words.extend([b"MATCH".to_vec(), pattern.to_vec()]);
         }
-        if let Some(count) = count {
+        if let Some(count) = self.count {
             words.extend([b"COUNT".to_vec(), count.to_string().into_bytes()]);
         }
         let reply = session.ask(&words).map_err(Failure::Lost)?;
@@ -48,23 +65,30 @@ fn scan(session: &mut Session, pattern: Option<&[u8]>, count: Option<u64>) -> Re
             },
             _ => return Err(Failure::Refused("Non ARRAY response from SCAN!".into())),
         };
+        self.cursor = (next != b"0").then_some(next);
+        let name = |key| match key {
+            Value::Bulk(key) => Some(key),
+            _ => None,
+        };
+        Ok(Some(keys.into_iter().filter_map(name).collect()))
+    }
+}
+
+fn scan(session: &mut Session, pattern: Option<&[u8]>, count: Option<u64>) -> Result<(), Failure> {
+    let mut scan = Scan::new(pattern, count);
+    while let Some(keys) = scan.step(session)? {
         let mut lines = Vec::new();
         for key in keys {
-            if let Value::Bulk(key) = key {
-                match session.options.output {
-                    Output::Standard => lines.extend_from_slice(quote_always(&key).as_bytes()),
-                    _ => lines.extend_from_slice(&key),
-                }
-                lines.push(b'\n');
+            match session.options.output {
+                Output::Standard => lines.extend_from_slice(quote_always(&key).as_bytes()),
+                _ => lines.extend_from_slice(&key),
             }
+            lines.push(b'\n');
         }
         show(&lines);
-        if next == b"0" {
-            return Ok(());
-        }
-        cursor = next;
         if let Some(interval) = session.options.interval {
             sleep(interval);
         }
     }
+    Ok(())
 }

@@ -11,6 +11,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Redirections followed for one command: a cluster that sends us in circles must not keep us.
 const REDIRECTIONS_MAX: usize = 16;
 
+/// Commands that are sent before their replies are read.
+const UNDER_WAY_MAX: usize = 512;
+
 /// The state of a conversation.
 pub(super) struct Session {
     pub(super) options: Options,
@@ -122,6 +125,25 @@ impl Session {
     pub(super) fn ask<T: AsRef<[u8]>>(&mut self, words: &[T]) -> Result<Value, Lost> {
         self.connected()?;
         self.ask_connected(words)
+    }
+
+    /// Sends commands and waits for their replies, many under way at a time; nothing is printed.
+    pub(super) fn ask_all(&mut self, commands: &[Vec<Vec<u8>>]) -> Result<Vec<Value>, Lost> {
+        self.connected()?;
+        let interrupt = self.interrupt.clone();
+        let connection = self.connection.as_mut().ok_or(Lost::Unreachable)?;
+        let mut replies = Vec::with_capacity(commands.len());
+        for some in commands.chunks(UNDER_WAY_MAX) {
+            connection.send_all(some)?;
+            let end = replies.len() + some.len();
+            while replies.len() < end {
+                match connection.receive(interrupt.as_deref())? {
+                    Value::Push(_) => {}
+                    reply => replies.push(reply),
+                }
+            }
+        }
+        Ok(replies)
     }
 
     fn ask_connected<T: AsRef<[u8]>>(&mut self, words: &[T]) -> Result<Value, Lost> {

@@ -59,6 +59,5 @@ pub(super) const GROUP: &[Setting] = &[
         .pending()
         .live(|live, value| live.encodings.stream_node_max_entries = value.count()),
     Setting::new("hll-sparse-max-bytes", BYTES, "3000", "Bytes of a HyperLogLog in its sparse form")
-        .pending()
         .live(|live, value| live.encodings.hll_sparse_max_bytes = value.count()),
 ];

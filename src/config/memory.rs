@@ -41,7 +41,6 @@ pub(super) const GROUP: &[Setting] = &[
     .accepted()
     .apply(|live, value| live.maxmemory_clients = value.number()),
     Setting::new("lfu-log-factor", Kind::Integer { min: 0, max: COUNT32 }, "10", "Slope of the LFU counter")
-        .pending()
         .live(|live, value| live.lfu_log_factor = value.count32()),
     Setting::new(
         "lfu-decay-time",

@@ -141,6 +141,8 @@ pub enum Job {
         /// All settings as they are to be.
         settings: Box<Settings>,
     },
+    /// Ask the allocator for what it need not keep (MEMORY PURGE).
+    PurgeMemory,
     /// A line for the log (DEBUG LOG). Not waited for.
     Log(String),
 }
@@ -156,6 +158,26 @@ pub enum After {
     Close,
     /// Have the job done; `+OK` or the job's error is the reply.
     Work(Job),
+}
+
+/// What the allocator has given out, in bytes.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct AllocatorFigures {
+    /// Asked of it.
+    pub allocated: u64,
+    /// Of the pages that this lies on.
+    pub active: u64,
+    /// Resident, unused pages included.
+    pub resident: u64,
+}
+
+/// What can be asked of the allocator.
+#[derive(Clone, Copy, Debug)]
+pub struct AllocatorTools {
+    /// Its figures now.
+    pub figures: fn() -> AllocatorFigures,
+    /// Its own report.
+    pub report: fn() -> String,
 }
 
 /// Facts about the process that only the house knows; INFO prints them.
@@ -185,6 +207,8 @@ pub struct Facts {
     pub allocator: String,
     /// Memory of the process: resident bytes now; asked for by INFO.
     pub resident_bytes: Option<fn() -> u64>,
+    /// What can be asked of the allocator.
+    pub allocator_tools: Option<AllocatorTools>,
     /// CPU seconds of the process: (system, user, system of children, user of children).
     pub cpu_seconds: Option<fn() -> [f64; 4]>,
 }

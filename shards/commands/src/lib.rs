@@ -35,9 +35,18 @@ pub use command::{
     Plan, Run, Spread, Transaction, Wide,
 };
 pub use context::{Args, Caller, Ctx, Effects, Hashed, Key, KeyEvent, Random, Seat, tell_noted};
-pub use home::{After, Call, Facts, Home, House, Job, PauseMode, ReplyMode, SessionState};
+pub use home::{
+    After, AllocatorFigures, AllocatorTools, Call, Facts, Home, House, Job, PauseMode, ReplyMode,
+    SessionState,
+};
 pub use pubsub::{Name, TopicKind, Topics};
 pub use watched::Watched;
+
+/// Has a shard's store note what these settings want of the uses of its entries. To be called when it is
+/// made; CONFIG SET does so itself.
+pub fn note_uses(live: &spec::Live, keyspace: &mut store::Store) {
+    keyspace.note_uses(generic::use_note(live));
+}
 
 /// Every command, family by family.
 pub fn all() -> Vec<&'static Command> {

@@ -157,7 +157,8 @@ pub struct Shard {
 
 impl Shard {
     /// A new shard.
-    pub fn new(make: Make) -> Shard {
+    pub fn new(mut make: Make) -> Shard {
+        commands::note_uses(&make.settings.live, &mut make.store);
         let block = make.blocks[make.index as usize].clone();
         Shard {
             index: make.index,

@@ -7,6 +7,7 @@
 
 use crate::arena::{Arena, CELL_BYTES_MAX, Handle, cell_bytes};
 use crate::draft::{Draft, Payload, Taken, embeds};
+use crate::frequency::{self, Frequency};
 use crate::graves::Graves;
 use crate::header::{Form, Header, KEY_INLINE_MAX, KEY_LONG, WORD};
 use crate::short;
@@ -25,11 +26,24 @@ pub(crate) struct Cells {
     /// How many cells own something on the heap: while none does, all can be dropped unseen.
     owners: usize,
     graves: Graves,
+    frequency: Frequency,
 }
 
 impl Cells {
-    pub(crate) fn new() -> Cells {
-        Cells { arena: Arena::new(), heap_bytes: 0, owners: 0, graves: Graves::default() }
+    /// No cells. The seed is for chance in counting uses.
+    pub(crate) fn new(seed: u64) -> Cells {
+        Cells {
+            arena: Arena::new(),
+            heap_bytes: 0,
+            owners: 0,
+            graves: Graves::default(),
+            frequency: Frequency::new(seed),
+        }
+    }
+
+    /// Uses that are counted are counted so from now on.
+    pub(crate) fn count_uses(&mut self, log_factor: u32, decay_minutes: u32) {
+        self.frequency.set(log_factor, decay_minutes);
     }
 
     pub(crate) fn arena(&self) -> &Arena {
@@ -88,8 +102,15 @@ impl Cells {
         let header = self.view(handle).header();
         // Most look-ups come within the same second: sparing the store keeps the line clean.
         if header.access() != access {
+            let access = if frequency::is_clock(access) { self.used(header, access) } else { access };
             self.set_header(handle, header.with_access(access));
         }
+    }
+
+    /// The access clock of an entry that is used once more, where frequencies are noted.
+    #[cold]
+    pub(crate) fn used(&mut self, header: Header, clock: u32) -> u32 {
+        self.frequency.used(header.access(), clock)
     }
 
     /// Writes a new entry.

@@ -1,5 +1,6 @@
 //! An entry as its readers see it.
 
+use crate::frequency;
 use crate::header::{ACCESS_MASK, Form, Kind};
 use crate::text::Text;
 use crate::types::slot::Slot;
@@ -94,6 +95,11 @@ impl<'a> Entry<'a> {
     /// Seconds since it was last used, as of `now` (ms); wraps after 194 days.
     pub fn idle_s(&self, now: i64) -> u32 {
         access_clock(now).wrapping_sub(self.view.header().access()) & ACCESS_MASK
+    }
+
+    /// How often it was used, as of `now` (ms), where that is noted: the logarithmic counter.
+    pub fn frequency(&self, now: i64, decay_minutes: u32) -> u32 {
+        frequency::counter(self.access(), now, decay_minutes)
     }
 
     /// The access clock as stored: 24 bits, seconds.

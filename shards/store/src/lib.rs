@@ -26,6 +26,7 @@ mod view;
 mod draft;
 mod entry;
 mod expire;
+mod frequency;
 mod graves;
 mod hash;
 mod header;
@@ -46,6 +47,7 @@ mod tests;
 
 pub use entry::Entry;
 pub use expire::{ExpireReport, Happened, Noted};
+pub use frequency::UseNote;
 pub use hash::{HashFunction, Hasher, Key};
 pub use header::Kind;
 pub use store::{Expiry, Store};

@@ -5,6 +5,7 @@ use crate::arena::Handle;
 use crate::cells::Cells;
 use crate::entry::{Entry, access_clock};
 use crate::expire::ExpireState;
+use crate::frequency::{self, UseNote};
 use crate::hash::{Hasher, Key};
 use crate::reclaim::Ruin;
 use crate::segment::{Found, Probe};
@@ -50,7 +51,7 @@ impl Store {
         assert!(databases > 0, "at least one database");
         Store {
             tables: (0..databases).map(|_| Table::default()).collect(),
-            cells: Cells::new(),
+            cells: Cells::new(hasher.hash(b"uses")),
             hasher,
             now: 0,
             clock: 0,
@@ -163,6 +164,11 @@ impl Store {
         self.len(db) == 0
     }
 
+    /// Bytes of a database's table, without its entries.
+    pub fn table_bytes(&self, db: usize) -> usize {
+        self.tables[db].bytes()
+    }
+
     /// Keys of a database that have an expiry.
     pub fn volatile(&self, db: usize) -> usize {
         self.tables[db].volatile()
@@ -233,8 +239,25 @@ impl Store {
     pub(crate) fn note_time(&mut self, now: i64) {
         if self.now != now {
             self.now = now;
-            self.clock = access_clock(now);
+            self.clock = self.clock_at(now);
         }
+    }
+
+    /// The access clock of what is used at a time.
+    fn clock_at(&self, now: i64) -> u32 {
+        if frequency::is_clock(self.clock) { frequency::clock(now) } else { access_clock(now) }
+    }
+
+    /// Says what is noted of the uses of entries. What was noted before is taken for it until they are used
+    /// again.
+    pub fn note_uses(&mut self, note: UseNote) {
+        self.clock = match note {
+            UseNote::Time => access_clock(self.now),
+            UseNote::Frequency { log_factor, decay_minutes } => {
+                self.cells.count_uses(log_factor, decay_minutes);
+                frequency::clock(self.now)
+            }
+        };
     }
 
     /// Takes an entry out of its table; the cell stays.

@@ -2,6 +2,7 @@
 
 use crate::arena::Handle;
 use crate::draft::{Draft, Payload};
+use crate::frequency;
 use crate::hash::Key;
 use crate::header::{Form, Kind};
 use crate::segment::Found;
@@ -121,9 +122,9 @@ impl Store {
         answer
     }
 
-    /// A string was edited: notes its new handle and its use; answers its length.
+    /// A string was edited: notes its new handle; answers its length. That it is used was noted when it was
+    /// looked at.
     fn edited(&mut self, db: usize, key: Key<'_>, found: Found, handle: Handle) -> usize {
-        self.cells.touch(handle, self.clock);
         if handle != found.handle {
             self.tables[db].set_handle(key.hash, found.place, handle);
         }
@@ -140,7 +141,13 @@ impl Store {
             Expiry::Keep => before,
             Expiry::At(time) => Some(time),
         };
-        let access = self.clock;
+        let access = match found {
+            Some(found) if frequency::is_clock(self.clock) => {
+                let header = self.cells.view(found.handle).header();
+                self.cells.used(header, self.clock)
+            }
+            _ => self.clock,
+        };
         if let Some(found) = found
             && !raw
             && self.cells.overwrite_in_place(found.handle, &payload, expiry, access)

@@ -18,7 +18,7 @@ mod tests;
 mod ttl;
 
 use crate::command::Command;
-pub(crate) use object::references;
+pub(crate) use object::{references, use_note};
 
 /// All of them.
 pub(crate) static ALL: &[&Command] = &[

@@ -6,7 +6,7 @@ use crate::lookup;
 use resp::Reply;
 use spec::setting::MemoryPolicy;
 use spec::{Access, Argument, Categories, Flags, Group, Keys, Live};
-use store::{Entry, Text};
+use store::{Entry, Text, UseNote};
 
 pub(super) static OBJECT: Command = Command::new("OBJECT", Group::Generic, Run::Container)
     .arity(-2)
@@ -101,6 +101,14 @@ fn is_lfu(live: &Live) -> bool {
     matches!(live.maxmemory_policy, MemoryPolicy::AllkeysLfu | MemoryPolicy::VolatileLfu)
 }
 
+/// What a store is to note of the uses of its entries by these settings.
+pub(crate) fn use_note(live: &Live) -> UseNote {
+    match is_lfu(live) {
+        true => UseNote::Frequency { log_factor: live.lfu_log_factor, decay_minutes: live.lfu_decay_minutes },
+        false => UseNote::Time,
+    }
+}
+
 fn encoding(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) {
     if let Some(entry) = asked(ctx, args, reply) {
         reply.bulk_text(entry.encoding());
@@ -111,18 +119,9 @@ fn freq(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) {
     let (live, now) = (ctx.live, ctx.now);
     match asked(ctx, args, reply) {
         Some(_) if !is_lfu(live) => reply.error(NOT_LFU),
-        Some(entry) => reply.integer(frequency(entry.access(), now, live.lfu_decay_minutes)),
+        Some(entry) => reply.integer(i64::from(entry.frequency(now, live.lfu_decay_minutes))),
         None => {}
     }
-}
-
-/// Reads an access word by Redis's LFU layout: 16 bits of minutes, 8 bits of a logarithmic counter that
-/// loses one each `decay` minutes. After a change of policy it reads the LRU clock so, as Redis does.
-fn frequency(access: u32, now: i64, decay: u32) -> i64 {
-    let minutes = (now / 60_000) as u16;
-    let elapsed = u32::from(minutes.wrapping_sub((access >> 8) as u16));
-    let lost = elapsed.checked_div(decay).unwrap_or(0);
-    i64::from((access & 0xff).saturating_sub(lost))
 }
 
 fn idletime(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) {

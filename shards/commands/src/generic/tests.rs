@@ -446,6 +446,54 @@ fn object_minds_the_policy_of_memory() {
 }
 
 #[test]
+fn uses_are_counted_where_the_policy_asks_for_it() {
+    on_shards(|rig| {
+        rig.configure(|live| {
+            live.maxmemory_policy = MemoryPolicy::AllkeysLfu;
+            live.lfu_log_factor = 0;
+        });
+        for house in &mut rig.houses {
+            crate::note_uses(&house.settings.live, &mut house.store);
+        }
+        // Stores learn the time by looking.
+        rig.check("EXISTS a b c l", ":0");
+        rig.check("SET a 1", "+OK");
+        rig.check("OBJECT FREQ a", ":5");
+        (0..3).for_each(|_| rig.check("GET a", "$1"));
+        rig.check("OBJECT FREQ a", ":8");
+        rig.check("SET a 2", "+OK");
+        rig.check("SET a three", "+OK");
+        rig.check("INCRBY b 7", ":7");
+        rig.check("INCR b", ":8");
+        rig.check("OBJECT FREQ a", ":10");
+        rig.check("OBJECT FREQ b", ":6");
+        rig.check("APPEND a x", ":6");
+        rig.check("SETBIT a 100 1", ":0");
+        rig.check("OBJECT FREQ a", ":12");
+        rig.session.no_touch = true;
+        rig.check("EXISTS a", ":1");
+        rig.check("GET b", "$8");
+        rig.session.no_touch = false;
+        rig.wait(120_000);
+        rig.check("OBJECT FREQ a", ":10");
+        rig.check("RPUSH l a b c", ":3");
+        rig.check("LLEN l", ":3");
+        rig.check("OBJECT FREQ l", ":6");
+        rig.check("RENAME a c", "+OK");
+        rig.check("COPY c d", ":1");
+        assert!(matches!(rig.ask("OBJECT FREQ c"), Value::Integer(10..=12)));
+        rig.configure(|live| live.maxmemory_policy = MemoryPolicy::Noeviction);
+        for house in &mut rig.houses {
+            crate::note_uses(&house.settings.live, &mut house.store);
+        }
+        rig.wait(7000);
+        rig.check("GET c", "$threex\\x00\\x00\\x00\\x00\\x00\\x00\\x08");
+        rig.wait(3000);
+        rig.check("OBJECT IDLETIME c", ":3");
+    });
+}
+
+#[test]
 fn object_explains_itself() {
     on_shards(|rig| {
         let help = rig.say("OBJECT HELP");

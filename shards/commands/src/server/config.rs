@@ -3,6 +3,7 @@
 
 use crate::command::{Command, Everywhere, Go, Lock, Run};
 use crate::context::Args;
+use crate::generic::use_note;
 use crate::help;
 use crate::home::{After, Call, Home, House, Job, SessionState};
 use crate::number::SYNTAX;
@@ -125,6 +126,8 @@ fn set_part(house: &mut dyn House, _: &Call, args: Args<'_>, out: &mut Vec<u8>) 
             return;
         }
     };
+    let note = use_note(&house.settings().live);
+    house.store().note_uses(note);
     if house.shard() != 0 {
         return;
     }

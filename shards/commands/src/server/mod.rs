@@ -11,6 +11,7 @@ mod function;
 mod info;
 mod lolwut;
 mod memory;
+mod memory_report;
 mod script;
 mod shutdown;
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! but for summaries and tips, which are those of 7.2.
 
 use crate::home::{After, Job};
-use crate::testing::{Rig, on_shards, session};
+use crate::testing::{Rig, on_shards, session, shown};
 use resp::Version;
 use resp::client::Value;
 use spec::setting::Permit;
@@ -391,6 +391,33 @@ fn memory_usage_is_told() {
         rig.check("MEMORY USAGE foo SAMPLES a", "-ERR value is not an integer or out of range");
         rig.check("MEMORY USAGE", "-ERR wrong number of arguments for 'memory|usage' command");
         assert_eq!((rig.effects().hits, rig.effects().misses), (0, 0));
+    });
+}
+
+#[test]
+fn memory_is_told_in_numbers_and_in_words() {
+    on_shards(|rig| {
+        rig.session.version = Version::Resp3;
+        for key in 0..20 {
+            rig.ask(&format!("SET key:{key} value"));
+        }
+        let Value::Map(stats) = rig.ask("MEMORY STATS") else { panic!("a map") };
+        let names: Vec<String> = stats.iter().map(|(name, _)| shown(name)).collect();
+        for name in ["$peak.allocated", "$db.0", "$dataset.percentage", "$fragmentation.bytes"] {
+            assert!(names.iter().any(|known| known == name), "{name} in {names:?}");
+        }
+        assert!(!names.contains(&"$db.1".to_owned()));
+        let number = |name: &str| match &stats.iter().find(|(known, _)| shown(known) == name).unwrap().1 {
+            Value::Integer(number) => *number,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(number("$keys.count"), 20);
+        let Value::Verbatim(_, text) = rig.ask("MEMORY DOCTOR") else { panic!("a text") };
+        assert!(String::from_utf8_lossy(&text).contains("too little"));
+        assert!(matches!(rig.ask("MEMORY MALLOC-STATS"), Value::Verbatim(..)));
+        rig.run(&[b"MEMORY", b"PURGE"]);
+        assert!(matches!(rig.after, After::Work(Job::PurgeMemory)));
+        rig.check("MEMORY STATS x", "-ERR wrong number of arguments for 'memory|stats' command");
     });
 }
 

@@ -1,28 +1,36 @@
 //! What sections are made of: the numbers of all shards added up, and how a line is written.
 
-use crate::home::House;
+use crate::home::{AllocatorFigures, House};
 use std::fmt::{Display, Write};
 use telemetry::Snapshot;
 
 /// Numbers gathered once for all sections.
-pub(super) struct Figures {
+pub(in crate::server) struct Figures {
     /// All shards since the last CONFIG RESETSTAT; gauges as they are now.
     pub totals: Snapshot,
     /// Changes to the data since the start: CONFIG RESETSTAT does not forget them.
     pub changes: u64,
     /// Bytes accounted for.
     pub used: u64,
+    /// The most that there ever were.
+    pub peak: u64,
     /// Bytes of memory that the process really has.
     pub resident: u64,
+    /// What the allocator says.
+    pub allocator: AllocatorFigures,
 }
 
 impl Figures {
-    pub(super) fn gather(house: &mut dyn House) -> Figures {
+    pub(in crate::server) fn gather(house: &mut dyn House) -> Figures {
         let totals = house.totals();
         let changes = house.blocks().iter().map(|block| block.changes.read()).sum();
         let used = totals.counters.memory_total();
         let resident = house.facts().resident_bytes.map_or(0, |ask| ask());
-        Figures { totals, changes, used, resident }
+        let peak = totals.counters.memory_peak.read().max(used);
+        // Without its figures, shards account for what they ask of it, and the process has the rest.
+        let unknown = || AllocatorFigures { allocated: used, active: used, resident };
+        let allocator = house.facts().allocator_tools.map_or_else(unknown, |tools| (tools.figures)());
+        Figures { totals, changes, used, peak, resident, allocator }
     }
 }
 
@@ -44,7 +52,7 @@ pub(super) fn bytes(text: &mut String, name: &str, bytes: u64) {
 }
 
 /// Bytes with a unit and two decimals: `1.50K`.
-pub(super) fn human(bytes: u64) -> String {
+pub(in crate::server) fn human(bytes: u64) -> String {
     const UNITS: [char; 5] = ['K', 'M', 'G', 'T', 'P'];
     if bytes < 1024 {
         return format!("{bytes}B");

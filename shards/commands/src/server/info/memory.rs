@@ -5,8 +5,7 @@ use crate::home::House;
 
 pub(super) fn memory(house: &mut dyn House, figures: &Figures, text: &mut String) {
     let counters = &figures.totals.counters;
-    let (used, resident) = (figures.used, figures.resident);
-    let peak = counters.memory_peak.read().max(used);
+    let Figures { used, peak, resident, allocator, .. } = *figures;
     let data = counters.memory_entries.read();
     bytes(text, "used_memory", used);
     bytes(text, "used_memory_rss", resident);
@@ -16,18 +15,18 @@ pub(super) fn memory(house: &mut dyn House, figures: &Figures, text: &mut String
     line(text, "used_memory_startup", 0);
     line(text, "used_memory_dataset", data);
     line(text, "used_memory_dataset_perc", percent(data, used));
-    // Shards account for what they ask of the allocator; what it keeps beyond that shows in the resident.
-    lines(text, &["allocator_allocated", "allocator_active"], used);
-    line(text, "allocator_resident", resident);
+    line(text, "allocator_allocated", allocator.allocated);
+    line(text, "allocator_active", allocator.active);
+    line(text, "allocator_resident", allocator.resident);
     bytes(text, "total_system_memory", house.facts().total_system_memory);
     scripts(text);
     limits(house, text);
-    line(text, "allocator_frag_ratio", "1.00");
-    line(text, "allocator_frag_bytes", 0);
-    line(text, "allocator_rss_ratio", ratio(resident, used));
-    line(text, "allocator_rss_bytes", resident.saturating_sub(used));
-    line(text, "rss_overhead_ratio", "1.00");
-    line(text, "rss_overhead_bytes", 0);
+    line(text, "allocator_frag_ratio", ratio(allocator.active, allocator.allocated));
+    line(text, "allocator_frag_bytes", allocator.active.saturating_sub(allocator.allocated));
+    line(text, "allocator_rss_ratio", ratio(allocator.resident, allocator.active));
+    line(text, "allocator_rss_bytes", allocator.resident.saturating_sub(allocator.active));
+    line(text, "rss_overhead_ratio", ratio(resident, allocator.resident));
+    line(text, "rss_overhead_bytes", resident as i64 - allocator.resident as i64);
     line(text, "mem_fragmentation_ratio", ratio(resident, used));
     line(text, "mem_fragmentation_bytes", resident as i64 - used as i64);
     lines(text, &["mem_not_counted_for_evict", "mem_replication_backlog"], 0);

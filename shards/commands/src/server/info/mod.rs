@@ -3,7 +3,7 @@
 
 mod commands;
 mod corelane;
-mod figures;
+pub(super) mod figures;
 mod memory;
 mod persistence;
 mod server;
