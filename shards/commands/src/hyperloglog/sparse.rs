@@ -48,12 +48,15 @@ pub(super) enum Raised {
 pub(super) struct Place {
     at: usize,
     first: usize,
-    before: Option<(usize, usize)>,
+    /// The same of the run before; its own, where that is not known.
+    before_at: usize,
+    before_first: usize,
 }
 
 impl Place {
     /// The first run.
-    pub(super) const START: Place = Place { at: HEADER_BYTES, first: 0, before: None };
+    pub(super) const START: Place =
+        Place { at: HEADER_BYTES, first: 0, before_at: HEADER_BYTES, before_first: 0 };
 }
 
 /// Adds the run of all registers, which are 0.
@@ -94,12 +97,12 @@ pub(super) fn raise(
     bytes_max: usize,
 ) -> Result<Raised, Fault> {
     let (mut place, mut old) = find(bytes, *from, index)?;
-    if place.before.is_none() && place.at > HEADER_BYTES {
+    if place.before_at == place.at && place.at > HEADER_BYTES {
         // What lies before it has to be known.
         (place, old) = find(bytes, Place::START, index)?;
     }
-    let (before_at, before_first) = place.before.unwrap_or((place.at, place.first));
-    *from = Place { at: before_at, first: before_first, before: None };
+    let Place { before_at, before_first, .. } = place;
+    *from = Place { at: before_at, first: before_first, before_at, before_first };
     if old.value >= value {
         return Ok(Raised::No);
     }
@@ -139,31 +142,55 @@ fn merge(bytes: &mut Vec<u8>, mut at: usize) {
 
 /// The run that the register at `index` is in.
 fn find(bytes: &[u8], from: Place, index: usize) -> Result<(Place, Run), Fault> {
-    let mut place = from;
+    let Place { mut at, mut first, mut before_at, mut before_first } = from;
     loop {
-        let run = run(bytes, place.at)?;
-        if index < place.first + run.registers {
-            return Ok((place, run));
+        while let Some((registers, last)) = bytes.get(at..).and_then(<[u8]>::first_chunk).and_then(eight_runs)
+            && first + registers <= index
+        {
+            (before_at, before_first) = (at + 7, first + registers - last);
+            at += 8;
+            first += registers;
         }
-        place = Place {
-            at: place.at + run.bytes,
-            first: place.first + run.registers,
-            before: Some((place.at, place.first)),
-        };
+        let run = run(bytes, at)?;
+        if index < first + run.registers {
+            return Ok((Place { at, first, before_at, before_first }, run));
+        }
+        (before_at, before_first) = (at, first);
+        at += run.bytes;
+        first += run.registers;
     }
 }
 
+/// How many registers are in eight runs of a byte each, and how many in the last of them; `None` where there
+/// are long zeros among them.
+#[inline(always)]
+fn eight_runs(bytes: &[u8; 8]) -> Option<(usize, usize)> {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    let word = u64::from_le_bytes(*bytes);
+    if word & !(word >> 1) & (u64::from(LONG_ZEROS) * EACH) != 0 {
+        return None;
+    }
+    // Six bits of zeros, or two of values; one register less than there are.
+    let values = word >> 7 & EACH;
+    let registers = word & ((0x3f * EACH) ^ (values * 0x3c));
+    // Added up in lanes of two bytes: the sum has more than one.
+    let lanes = (registers & 0x00ff_00ff_00ff_00ff) + (registers >> 8 & 0x00ff_00ff_00ff_00ff);
+    let sum = lanes.wrapping_mul(0x0001_0001_0001_0001) >> 48;
+    Some((sum as usize + 8, (registers >> 56) as usize + 1))
+}
+
 /// The run at a place.
+#[inline(always)]
 fn run(bytes: &[u8], at: usize) -> Result<Run, Fault> {
     let byte = *bytes.get(at).ok_or(Fault::Corrupt)?;
-    let six = usize::from(byte & 0x3f);
-    Ok(if byte & VALUES != 0 {
-        Run { value: (byte >> 2 & 0x1f) + 1, registers: usize::from(byte & 3) + 1, bytes: 1 }
-    } else if byte & LONG_ZEROS != 0 {
-        let low = usize::from(*bytes.get(at + 1).ok_or(Fault::Corrupt)?);
-        Run { value: 0, registers: (six << 8 | low) + 1, bytes: 2 }
-    } else {
-        Run { value: 0, registers: six + 1, bytes: 1 }
+    if byte & (VALUES | LONG_ZEROS) == LONG_ZEROS {
+        let low = *bytes.get(at + 1).ok_or(Fault::Corrupt)?;
+        let registers = (usize::from(byte & 0x3f) << 8 | usize::from(low)) + 1;
+        return Ok(Run { value: 0, registers, bytes: 2 });
+    }
+    Ok(match byte & VALUES {
+        0 => Run { value: 0, registers: usize::from(byte & 0x3f) + 1, bytes: 1 },
+        _ => Run { value: (byte >> 2 & 0x1f) + 1, registers: usize::from(byte & 3) + 1, bytes: 1 },
     })
 }
 
