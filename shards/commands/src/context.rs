@@ -160,6 +160,18 @@ fn tell_missed(events: &mut Vec<KeyEvent>, db: u16, key: &[u8]) {
     events.push(KeyEvent { class: Events::MISS, name: MISS, db, key: key.to_vec() });
 }
 
+impl KeyEvent {
+    /// No event: something else was said that stands in a queue of its own.
+    pub fn said() -> KeyEvent {
+        KeyEvent { class: Events::default(), name: "", db: 0, key: Vec::new() }
+    }
+
+    /// Whether it is none.
+    pub fn is_said(&self) -> bool {
+        self.class.is_empty()
+    }
+}
+
 /// What a handler did besides its reply; counted by the shard.
 #[derive(Clone, Default, Debug, PartialEq, Eq)]
 pub struct Effects {

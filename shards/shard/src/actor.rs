@@ -160,6 +160,8 @@ impl Shard {
     pub fn new(mut make: Make) -> Shard {
         commands::note_uses(&make.settings.live, &mut make.store);
         let block = make.blocks[make.index as usize].clone();
+        let mut cron = crate::turn::Cron::default();
+        cron.settings_changed();
         Shard {
             index: make.index,
             seat: commands::Seat { shard: make.index, shards: make.shards },
@@ -207,7 +209,7 @@ impl Shard {
             ran: Vec::new(),
             ran_last: (0, 0),
             ran_total: 0,
-            cron: crate::turn::Cron::default(),
+            cron,
             short_of_room: false,
             bounds: Bounds::default(),
             marks: crate::marks::Marks::default(),

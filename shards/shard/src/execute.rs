@@ -170,6 +170,7 @@ impl Shard {
         self.reply = buffer;
         self.block.local_commands.add(1);
         self.count_reply(number, before);
+        note_listening(conn, session, out);
         let tail = self.after(conn, session, after, before, out);
         if tail {
             self.mute_command(session, number, before);
@@ -241,6 +242,15 @@ impl Shard {
             string_bytes_max: self.settings.live.proto_max_bulk_len as usize,
             hasher: self.store.hasher().clone(),
         }
+    }
+}
+
+/// Tells the house when a client has begun or ceased to listen.
+#[inline]
+pub(crate) fn note_listening<O: Outbox>(conn: ConnId, session: &mut Session, out: &mut O) {
+    if session.state.listens != session.told_listens {
+        session.told_listens = session.state.listens;
+        out.listens(conn, session.told_listens);
     }
 }
 

@@ -117,10 +117,6 @@ impl Shard {
             session.throttled = stop;
             out.throttle(conn, stop);
         }
-        if session.state.listens != session.told_listens {
-            session.told_listens = session.state.listens;
-            out.listens(conn, session.told_listens);
-        }
         if Shard::is_over(&session) {
             session.state.closing = true;
             out.close(conn, true);

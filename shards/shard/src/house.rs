@@ -33,6 +33,7 @@ impl House for Shard {
     }
 
     fn settings_mut(&mut self) -> &mut Settings {
+        self.cron.settings_changed();
         &mut self.settings
     }
 

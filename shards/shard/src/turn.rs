@@ -29,8 +29,8 @@ pub(crate) struct Cron {
     stale: bool,
     /// DEBUG PAUSE-CRON.
     paused: bool,
-    /// Of the settings that were last looked at.
-    generation: Option<u64>,
+    /// Settings may have changed of which others must be told.
+    settings_changed: bool,
     /// What happens a second.
     rates: Rates,
 }
@@ -38,6 +38,10 @@ pub(crate) struct Cron {
 impl Cron {
     pub(crate) fn pause(&mut self, paused: bool) {
         self.paused = paused;
+    }
+
+    pub(crate) fn settings_changed(&mut self) {
+        self.settings_changed = true;
     }
 }
 
@@ -56,11 +60,15 @@ const RECLAIM_ENTRIES: usize = 128;
 const IDLE_SLOTS: usize = 64;
 
 impl Shard {
-    /// Takes over settings that others must be told of, when they have changed.
-    fn follow_settings(&mut self) {
-        self.cron.generation = Some(self.settings.generation());
-        let told = self.settings.live.notify_events;
-        self.store.note_keys(told.intersects(Events::EXPIRED), told.intersects(Events::NEW));
+    /// What has been said and not told by the end of a tick, and to the store what it is to note.
+    #[cold]
+    fn tell_what_is_left<O: Outbox>(&mut self, out: &mut O) {
+        if std::mem::take(&mut self.cron.settings_changed) {
+            let told = self.settings.live.notify_events;
+            self.store.note_keys(told.intersects(Events::EXPIRED), told.intersects(Events::NEW));
+        }
+        self.say(None, out);
+        self.tell_forgotten(out);
     }
 
     /// Everything that is due besides input: own parts, released seals, timers, expiry. Bounded.
@@ -90,9 +98,6 @@ impl Shard {
         if !self.jobs.is_empty() {
             self.jobs.drain(..).for_each(|job| out.order(job, None));
         }
-        if self.cron.generation != Some(self.settings.generation()) {
-            self.follow_settings();
-        }
         if !self.cron.paused {
             // CLIENT PAUSE keeps the data as it is.
             if self.pause.is_none() {
@@ -100,11 +105,9 @@ impl Shard {
             }
             self.close_idle(out);
         }
-        if self.has_unsaid() | self.store.has_noted() {
-            self.say(None, out);
-        }
-        if self.topics.has_forgotten() {
-            self.tell_forgotten(out);
+        let untold = self.has_unsaid() | self.store.has_noted() | self.topics.has_forgotten();
+        if untold | self.cron.settings_changed {
+            self.tell_what_is_left(out);
         }
         self.reclaim();
         self.tell_room();

@@ -122,7 +122,7 @@ impl Plan {
             share: *random.pick(&[600, 3_000, 1 << 20]),
             flood: false,
             timeout: random.one_in(12),
-            chatter: random.one_in(4),
+            chatter: random.one_in(6),
             half_close: *random.pick(&[0, 0, 60]),
             leaves: random.one_in(8),
             lingers: random.one_in(2),

@@ -200,8 +200,7 @@ impl Role {
             0 => Role::Writer { pair: 0, round: 0, second: false },
             1 => Role::Observer { pair: 0, second: true },
             _ if plan.chatter => Role::Voice(Voice::new(random)),
-            _ => match random.below(19) {
-                15.. => Role::Voice(Voice::new(random)),
+            _ => match random.below(15) {
                 11.. => Role::Watcher(Watcher::new(random)),
                 0 | 1 => Role::Setter { group: random.below(2) },
                 2 | 3 => Role::Getter { group: random.below(2) },

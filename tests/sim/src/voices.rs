@@ -59,6 +59,8 @@ pub(crate) enum Listening {
         heard: BTreeMap<(usize, u64), i64>,
         /// It has asked to end it.
         ends: bool,
+        /// And to begin anew right behind that.
+        again: bool,
     },
 }
 
@@ -169,17 +171,18 @@ impl Voice {
                 Listening::Not => {
                     *topic = random.below(CHANNELS.len() + 1);
                     *state = Listening::Asked;
-                    let command = if *topic == CHANNELS.len() { "PSUBSCRIBE" } else { "SUBSCRIBE" };
-                    Request {
-                        expect: None,
-                        ..Request::new(&[command, name_of(*topic)], Expect::Kinds(Kinds::ANY))
-                    }
+                    subscribe(*topic)
                 }
-                Listening::Told { serial, ends, .. } if !*ends && random.one_in(12) => {
+                Listening::Told { serial, ends, again, .. } if !*ends && random.one_in(12) => {
                     *ends = true;
                     square.listening.remove(&(*topic, *serial));
                     let command = if *topic == CHANNELS.len() { "PUNSUBSCRIBE" } else { "UNSUBSCRIBE" };
-                    Request { expect: None, ..Request::new(&[command], Expect::Kinds(Kinds::ANY)) }
+                    let mut request = Request::new(&[command], Expect::Kinds(Kinds::ANY));
+                    *again = random.one_in(2);
+                    if *again {
+                        request.bytes.extend_from_slice(&subscribe(*topic).bytes);
+                    }
+                    Request { expect: None, ..request }
                 }
                 _ => Request::new(&["PING", "now"], Expect::Kinds(Kinds::BULK.or(Kinds::ARRAY))),
             },
@@ -201,10 +204,11 @@ impl Voice {
                 let serial = square.draw();
                 square.listening.insert((*topic, serial));
                 let before = square.spoken.iter().map(|(key, said)| (*key, said.asked)).collect();
-                *state = Listening::Told { serial, before, heard: BTreeMap::new(), ends: false };
+                *state =
+                    Listening::Told { serial, before, heard: BTreeMap::new(), ends: false, again: false };
             }
-            ([b"unsubscribe" | b"punsubscribe", _], Listening::Told { ends: true, .. }) => {
-                *state = Listening::Not
+            ([b"unsubscribe" | b"punsubscribe", _], Listening::Told { ends: true, again, .. }) => {
+                *state = if *again { Listening::Asked } else { Listening::Not }
             }
             (
                 [b"message", channel, text] | [b"pmessage", _, channel, text],
@@ -233,6 +237,12 @@ impl Voice {
         }
         Ok(())
     }
+}
+
+/// Asks to listen; the answer is no reply.
+fn subscribe(topic: usize) -> Request {
+    let command = if topic == CHANNELS.len() { "PSUBSCRIBE" } else { "SUBSCRIBE" };
+    Request { expect: None, ..Request::new(&[command, name_of(topic)], Expect::Kinds(Kinds::ANY)) }
 }
 
 /// A message: the next of its speaker, or one of the first that may be heard.

@@ -86,10 +86,15 @@ impl Shard {
         self.post.unsaid.push_back(Message { kind, channel, text, far });
     }
 
-    /// Commands have said something that is not delivered.
+    /// Commands have said something that is not delivered: one look, as it is asked after every batch.
     #[inline]
     pub(crate) fn has_unsaid(&self) -> bool {
-        !self.effects.events.is_empty() | !self.post.unsaid.is_empty()
+        !self.effects.events.is_empty()
+    }
+
+    /// There is something in the queue of what was said.
+    pub(super) fn has_queued(&self) -> bool {
+        !self.post.unsaid.is_empty()
     }
 
     /// Delivers what commands have said, in that order. What the running client hears of it is then in

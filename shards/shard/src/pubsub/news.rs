@@ -33,7 +33,7 @@ impl Shard {
         commands::tell_noted(&mut self.store, &mut events);
         let told = self.settings.live.notify_events;
         if !self.topics.is_empty() {
-            for KeyEvent { name, db, key, .. } in events.drain(..) {
+            for KeyEvent { name, db, key, .. } in events.drain(..).filter(|event| !event.is_said()) {
                 if told.contains(Events::KEYSPACE) {
                     let mut channel = format!("__keyspace@{db}__:").into_bytes();
                     channel.extend_from_slice(&key);

@@ -10,7 +10,7 @@ use crate::parcel::{ConnId, Hop, Part};
 use crate::planted::Bug;
 use crate::session::{Hold, Session};
 use crate::txn::{integer_of, push_argument};
-use commands::{Args, Run, TopicKind};
+use commands::{Args, KeyEvent, Run, TopicKind};
 use resp::Reply;
 
 /// Messages that a client may have away.
@@ -103,6 +103,10 @@ impl Shard {
         let heard = self.heard_here(kind, channel);
         if heard > 0 {
             self.say_later(kind, channel.to_vec(), text.to_vec(), false);
+        }
+        // What was gathered before waits there too.
+        if self.has_queued() {
+            self.effects.events.push(KeyEvent::said());
         }
         heard as i64
     }

@@ -2,6 +2,7 @@
 //! order, and plans decide what the next stage begins with. The last stage ends the transaction.
 
 use crate::actor::Shard;
+use crate::execute::note_listening;
 use crate::outbox::Outbox;
 use crate::parcel::{Chore, Part, PartKey, Task};
 use crate::planted::Bug;
@@ -212,6 +213,7 @@ impl Shard {
         self.count_answer(work.number, &bytes);
         if let Some(mut session) = self.sessions.take(work.ticket.conn) {
             skip_what_comes(&mut session);
+            note_listening(work.ticket.conn, &mut session, out);
             self.sessions.put(work.ticket.conn, session);
         }
         if work.muted {

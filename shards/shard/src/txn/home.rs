@@ -2,6 +2,7 @@
 //! folded, the client is answered.
 
 use crate::actor::Shard;
+use crate::execute::note_listening;
 use crate::feed::Flow;
 use crate::outbox::Outbox;
 use crate::parcel::{ConnId, Hop, Parcel, Part, Ticket};
@@ -73,6 +74,7 @@ impl Shard {
             Go::After(job) => Some(job),
             Go::Answered => {
                 let before = self.reply.len();
+                note_listening(conn, session, out);
                 self.count_reply(number, before_answer);
                 self.after(conn, session, After::Done, before, out);
                 self.mute_command(session, number, before_answer);
@@ -321,6 +323,7 @@ impl Shard {
             (everywhere.fold)(&mut home, Args::new(&work.bytes, &work.spans), &parts, &mut reply)
         };
         debug_assert!(matches!(after, After::Done | After::Close), "a fold has no second wait");
+        note_listening(work.ticket.conn, &mut session, out);
         self.after(work.ticket.conn, &mut session, After::Done, self.reply.len(), out);
         self.sessions.put(work.ticket.conn, session);
         let (number, ticket, muted) = (work.number, work.ticket, work.muted);
