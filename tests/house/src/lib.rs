@@ -24,6 +24,7 @@ pub struct House {
     cores: Vec<Core>,
     connectors: Vec<Connector>,
     boxes: Vec<LetterBox>,
+    blocks: Vec<Arc<Block>>,
     /// What cores ask of the house.
     requests: mpsc::Receiver<Request>,
     /// A client asked for SHUTDOWN or a crash; this house goes on all the same.
@@ -67,6 +68,7 @@ impl House {
             cores: Vec::new(),
             connectors: Vec::new(),
             boxes: Vec::new(),
+            blocks: common.blocks.clone(),
             requests: inbox,
             asked_to_end: false,
         };
@@ -85,6 +87,11 @@ impl House {
         let wire = self.connectors[core].dial().expect("the house accepts");
         self.tick();
         wire
+    }
+
+    /// The counters of every core.
+    pub fn blocks(&self) -> &[Arc<Block>] {
+        &self.blocks
     }
 
     /// One pass of every core.

@@ -31,6 +31,11 @@ impl Town {
         (0..20).for_each(|_| self.house.tick());
     }
 
+    /// Parcels that all shards have sent.
+    fn parcels(&self) -> u64 {
+        self.house.blocks().iter().map(|block| block.parcels_sent.read()).sum()
+    }
+
     /// The place of a client; who is new comes to the next shard.
     fn place(&mut self, name: &'static str) -> usize {
         if let Some(place) = self.clients.iter().position(|(other, ..)| *other == name) {
@@ -307,4 +312,46 @@ fn who_does_not_read_is_closed_and_slows_nobody() {
         assert_eq!((quick, counts[0].as_str(), counts[999].as_str()), (1000, ":2", ":1"));
         town.check("teller", "PUBSUB NUMSUB x", "[x :1]");
     }
+}
+
+#[test]
+fn a_message_costs_one_parcel_for_each_shard_where_it_is_heard() {
+    let mut town = Town::new(4, |_| ());
+    // a, b, c and d are of shards 0 to 3; the teller comes to shard 0.
+    for (name, topic) in
+        [("a", "SUBSCRIBE x"), ("b", "SUBSCRIBE x"), ("c", "PSUBSCRIBE x*"), ("d", "SUBSCRIBE y")]
+    {
+        town.send(name, &[topic]);
+        town.heard(name);
+    }
+    town.check("teller", "PING", "+PONG");
+    let mut sent = |line: &str| {
+        let before = town.parcels();
+        town.send("teller", &[line]);
+        let heard = town.heard("teller");
+        (heard, town.parcels() - before)
+    };
+    // There and back for b and c, or for c alone, or for nobody.
+    assert_eq!(sent("PUBLISH x 1"), (":3".into(), 4));
+    assert_eq!(sent("PUBLISH xx 1"), (":1".into(), 2));
+    assert_eq!(sent("PUBLISH z 1"), (":0".into(), 0));
+}
+
+#[test]
+fn who_listens_is_shown_and_can_be_closed() {
+    on_shards(|town| {
+        for name in ["a", "b", "c"] {
+            town.check(name, "SUBSCRIBE x y", "[subscribe x :1] [subscribe y :2]");
+        }
+        town.check("a", "PSUBSCRIBE z*", "[psubscribe z* :3]");
+        town.check("a", "SSUBSCRIBE s", "[ssubscribe s :1]");
+        town.send("teller", &["CLIENT LIST TYPE pubsub"]);
+        let list = town.heard("teller");
+        assert_eq!(list.matches(" flags=P ").count(), 3, "{list}");
+        assert!(list.contains(" sub=2 psub=1 ssub=1 ") && list.contains(" sub=2 psub=0 ssub=0 "), "{list}");
+        town.check("teller", "CLIENT KILL TYPE pubsub", ":3");
+        town.settle();
+        town.check("teller", "PUBLISH x 1", ":0");
+        town.check("teller", "PUBSUB CHANNELS", "[]");
+    });
 }
