@@ -91,7 +91,7 @@ mod tests {
     const MINUTE: i64 = 60_000;
 
     fn after(uses: u32, log_factor: u32) -> u32 {
-        let mut frequency = Frequency::new(7);
+        let mut frequency = Frequency::new(0x9E37_79B9_7F4A_7C15);
         frequency.set(log_factor, 1);
         let access = (0..uses).fold(clock(0), |access, _| frequency.used(access, clock(0)));
         counter(access, 0, 1)
@@ -123,7 +123,7 @@ mod tests {
         assert_eq!([0, 1, 3, 20].map(|passed| counter(access, (100 + passed) * MINUTE, 1)), [9, 8, 6, 0]);
         assert_eq!([0, 1, 3, 20].map(|passed| counter(access, (100 + passed) * MINUTE, 10)), [9, 9, 9, 7]);
         assert_eq!(counter(access, 70_000 * MINUTE, 0), 9);
-        let mut frequency = Frequency::new(7);
+        let mut frequency = Frequency::new(0x9E37_79B9_7F4A_7C15);
         frequency.set(1_000_000, 1);
         assert_eq!(frequency.used(access, clock(103 * MINUTE)), 103 << 8 | 6);
     }

@@ -134,6 +134,9 @@ impl Store {
     /// Sets a key, whatever it was before.
     #[inline]
     pub(crate) fn put(&mut self, db: usize, key: Key<'_>, payload: Payload<'_>, raw: bool, expiry: Expiry) {
+        if frequency::is_clock(self.clock) {
+            return self.put_counted(db, key, payload, raw, expiry);
+        }
         let found = self.tables[db].find(key, &self.cells);
         let before = found.and_then(|found| self.cells.view(found.handle).expiry());
         let expiry = match expiry {
@@ -141,19 +144,32 @@ impl Store {
             Expiry::Keep => before,
             Expiry::At(time) => Some(time),
         };
-        let access = match found {
-            Some(found) if frequency::is_clock(self.clock) => {
-                let header = self.cells.view(found.handle).header();
-                self.cells.used(header, self.clock)
-            }
-            _ => self.clock,
-        };
+        let access = self.clock;
         if let Some(found) = found
             && !raw
             && self.cells.overwrite_in_place(found.handle, &payload, expiry, access)
         {
             return;
         }
+        let draft = Draft { key: key.bytes, kind: Kind::String, payload, raw, expiry, access };
+        self.put_draft(db, key.hash, found, draft, before.is_some());
+    }
+
+    /// The same where uses are counted: to be overwritten is one more.
+    #[cold]
+    #[inline(never)]
+    fn put_counted(&mut self, db: usize, key: Key<'_>, payload: Payload<'_>, raw: bool, expiry: Expiry) {
+        let found = self.tables[db].find(key, &self.cells);
+        let before = found.and_then(|found| self.cells.view(found.handle).expiry());
+        let access = found.map_or(self.clock, |found| {
+            let header = self.cells.view(found.handle).header();
+            self.cells.used(header, self.clock)
+        });
+        let expiry = match expiry {
+            Expiry::None => None,
+            Expiry::Keep => before,
+            Expiry::At(time) => Some(time),
+        };
         let draft = Draft { key: key.bytes, kind: Kind::String, payload, raw, expiry, access };
         self.put_draft(db, key.hash, found, draft, before.is_some());
     }
