@@ -160,6 +160,22 @@ pub struct Wide {
     pub next: NextFn,
 }
 
+/// How a command waits that finds nothing to take: its plan says nothing then, and the client is held until
+/// somebody puts something there. Where it may not wait (inside a transaction) it says so at once.
+pub struct Block {
+    /// Reads all arguments: until when it may wait, in unix milliseconds; `None` once they are refused.
+    pub until: fn(i64, Args<'_>, &mut Reply<'_>) -> Option<i64>,
+    /// It waits for its first key alone, and moves what it takes to the other.
+    pub moves: bool,
+}
+
+impl Block {
+    /// What is answered where it may not wait.
+    pub fn nothing(&self, reply: &mut Reply<'_>) {
+        if self.moves { reply.null() } else { reply.null_array() }
+    }
+}
+
 /// With what was told in a round and what each shard has answered: says what is told in the next one, or
 /// replies.
 pub type NextFn = fn(&Check, Args<'_>, &[u8], &[&[u8]], &mut Reply<'_>) -> Option<Vec<u8>>;
@@ -199,6 +215,8 @@ pub struct Command {
     pub spread: Spread,
     /// How it is carried out where it needs keys that it does not name.
     pub wide: Option<&'static Wide>,
+    /// How it waits, if it does.
+    pub blocks: Option<&'static Block>,
     /// Checks arguments before a command is divided over shards or planned.
     pub check: Option<CheckFn>,
     /// The Redis version that brought it.
@@ -232,6 +250,7 @@ impl Command {
             keys: &[],
             spread: Spread::None,
             wide: None,
+            blocks: None,
             check: None,
             since: "1.0.0",
             summary: "",
@@ -283,6 +302,13 @@ impl Command {
     #[must_use]
     pub const fn wide(mut self, wide: &'static Wide) -> Command {
         self.wide = Some(wide);
+        self
+    }
+
+    /// Says how it waits.
+    #[must_use]
+    pub const fn blocks(mut self, blocks: &'static Block) -> Command {
+        self.blocks = Some(blocks);
         self
     }
 

@@ -230,6 +230,12 @@ impl Hashed {
             .map_or(std::ptr::null(), |span| args.bytes.as_ptr().wrapping_add(span.start as usize));
         Hashed { at, hash }
     }
+
+    /// The argument as a key, if its hash is known.
+    #[inline]
+    pub fn key<'k>(&self, bytes: &'k [u8]) -> Option<Key<'k>> {
+        (bytes.as_ptr() == self.at).then_some(Key { bytes, hash: self.hash })
+    }
 }
 
 /// A shard among all.
@@ -298,10 +304,7 @@ impl Ctx<'_> {
     /// A key with its hash.
     #[inline]
     pub fn key<'k>(&self, bytes: &'k [u8]) -> Key<'k> {
-        if bytes.as_ptr() == self.hashed.at {
-            return Key { bytes, hash: self.hashed.hash };
-        }
-        self.key_anew(bytes)
+        self.hashed.key(bytes).unwrap_or_else(|| self.key_anew(bytes))
     }
 
     #[inline(never)]

@@ -84,6 +84,8 @@ pub struct SessionState {
     pub subscribed: [u32; 3],
     /// There are any.
     pub listens: bool,
+    /// Waits in a blocking command.
+    pub blocked: bool,
     /// Waits for an answer, a pause or a timer.
     pub held: bool,
     /// To be closed once its replies are sent.
@@ -247,6 +249,9 @@ pub trait House {
     fn sessions(&mut self, visit: &mut dyn FnMut(&mut SessionState));
     /// Closes a client of this shard (not the running one).
     fn kill(&mut self, id: u64) -> bool;
+    /// Ends the wait of a client of this shard in a blocking command, with an error or as if its time were
+    /// over. Whether it waited.
+    fn unblock(&mut self, id: u64, error: bool) -> bool;
     /// Stops commands until a time in unix milliseconds, or (`None`) no longer.
     fn pause(&mut self, until: Option<(i64, PauseMode)>);
     /// Turns active expiry on or off (DEBUG SET-ACTIVE-EXPIRE).

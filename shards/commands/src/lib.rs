@@ -4,7 +4,9 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod awaited;
 mod bitmap;
+mod blocking;
 mod catalog;
 mod command;
 mod connection;
@@ -29,10 +31,11 @@ mod testing;
 mod transactions;
 mod watched;
 
+pub use awaited::{Awaited, Spot};
 pub use catalog::{Catalog, Entry};
 pub use command::{
-    ActFn, Check, CheckFn, Command, DecideFn, Everywhere, Go, HomeFn, LocalFn, Lock, NextFn, Order, Piece,
-    Plan, Run, Spread, Transaction, Wide,
+    ActFn, Block, Check, CheckFn, Command, DecideFn, Everywhere, Go, HomeFn, LocalFn, Lock, NextFn, Order,
+    Piece, Plan, Run, Spread, Transaction, Wide,
 };
 pub use context::{Args, Caller, Ctx, Effects, Hashed, Key, KeyEvent, Random, Seat, tell_noted};
 pub use home::{

@@ -129,6 +129,10 @@ impl Rig {
         let mut reply = Reply::new(&mut out, self.session.version);
         if let Some(entry) = gate(args, &mut reply) {
             self.carry_out(entry, args, &mut reply);
+            if let (true, Some(blocks)) = (out.is_empty(), entry.command.blocks) {
+                // Nobody waits here.
+                blocks.nothing(&mut Reply::new(&mut out, self.session.version));
+            }
         }
         out
     }
@@ -428,6 +432,7 @@ pub(crate) fn session(id: u64) -> SessionState {
         queued_bytes: 0,
         subscribed: [0; 3],
         listens: false,
+        blocked: false,
         held: false,
         closing: false,
     }
@@ -491,6 +496,10 @@ impl House for TestHouse {
         let before = self.others.len();
         self.others.retain(|other| other.id != id);
         self.others.len() < before
+    }
+    fn unblock(&mut self, id: u64, _: bool) -> bool {
+        let other = self.others.iter_mut().find(|other| other.id == id && other.blocked);
+        other.map(|other| other.blocked = false).is_some()
     }
     fn pause(&mut self, until: Option<(i64, PauseMode)>) {
         self.pause = until;

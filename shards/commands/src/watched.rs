@@ -1,6 +1,7 @@
-//! Which clients watch which keys of one shard (WATCH), and whose keys have changed since. It does not
-//! know who changes keys; it is told. Keys that merely expired are found when a client is asked about.
+//! Which clients watch which keys of one shard (WATCH), and whose keys have changed since; what clients
+//! wait for hears of changes here too. It does not know who changes keys; it is told. Keys that merely expired are found when a client is asked about.
 
+use crate::awaited::Awaited;
 use crate::context::Key;
 use std::collections::BTreeMap;
 
@@ -11,6 +12,10 @@ pub struct Watched {
     spots: BTreeMap<u64, Vec<Spot>>,
     /// By their id.
     clients: BTreeMap<u64, Watcher>,
+    /// Keys for which clients wait.
+    awaited: Awaited,
+    /// Somebody watches or waits.
+    occupied: bool,
 }
 
 /// A watched key.
@@ -40,10 +45,26 @@ struct Watch {
 }
 
 impl Watched {
-    /// Nobody watches: the one branch that a command pays.
+    /// Nobody watches or waits: the one branch that a command pays.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.clients.is_empty()
+        !self.occupied
+    }
+
+    /// What clients wait for.
+    pub fn awaited(&self) -> &Awaited {
+        &self.awaited
+    }
+
+    /// Changes what clients wait for.
+    pub fn change_awaited<T>(&mut self, change: impl FnOnce(&mut Awaited) -> T) -> T {
+        let result = change(&mut self.awaited);
+        self.count();
+        result
+    }
+
+    fn count(&mut self) {
+        self.occupied = !self.clients.is_empty() || !self.awaited.is_empty();
     }
 
     /// How many clients watch keys here.
@@ -74,10 +95,12 @@ impl Watched {
         let watcher =
             self.clients.entry(client).or_insert(Watcher { round, moved: false, watches: Vec::new() });
         watcher.watches.push(Watch { db, hash: key.hash, key: key.bytes.into(), was_there });
+        self.occupied = true;
     }
 
     /// A key has been changed.
     pub fn touch(&mut self, db: u16, key: Key<'_>) {
+        self.awaited.touch(db, key);
         let Some(spots) = self.spots.get(&key.hash) else { return };
         for spot in spots.iter().filter(|spot| spot.db == db && *spot.key == *key.bytes) {
             for client in &spot.clients {
@@ -90,6 +113,7 @@ impl Watched {
 
     /// The same for all watched keys of which `changed` says so.
     pub fn touch_where(&mut self, mut changed: impl FnMut(u16, Key<'_>) -> bool) {
+        self.awaited.touch_where(&mut changed);
         for (hash, spots) in &self.spots {
             for spot in spots {
                 if changed(spot.db, Key { bytes: &spot.key, hash: *hash }) {
@@ -103,8 +127,11 @@ impl Watched {
         }
     }
 
-    /// Whether somebody watches a key.
+    /// Whether somebody watches a key, or waits for it.
     pub fn is_watched(&self, db: u16, key: Key<'_>) -> bool {
+        if self.awaited.find(db, key).is_some() {
+            return true;
+        }
         let spots = self.spots.get(&key.hash);
         spots.is_some_and(|spots| spots.iter().any(|spot| spot.db == db && *spot.key == *key.bytes))
     }
@@ -133,6 +160,7 @@ impl Watched {
 
     fn drop_client(&mut self, client: u64) {
         let Some(watcher) = self.clients.remove(&client) else { return };
+        self.count();
         for watch in watcher.watches {
             let Some(spots) = self.spots.get_mut(&watch.hash) else { continue };
             for spot in spots.iter_mut().filter(|spot| spot.db == watch.db && spot.key == watch.key) {

@@ -162,6 +162,31 @@ impl LongDouble {
         (self.exponent, self.mantissa).cmp(&(other.exponent, other.mantissa))
     }
 
+    /// A thousand times the number, rounded as a product, and then up to a whole one; `None` where that has
+    /// no place in 64 bits.
+    pub fn thousandfold_up(self) -> Option<i64> {
+        if !self.is_finite() {
+            return None;
+        }
+        let mantissa = u128::from(self.mantissa) * 1_000;
+        let product =
+            Unrounded { mantissa, exponent: self.exponent, sticky: false }.long_double(self.negative);
+        let (whole, rest) = match product.exponent {
+            0.. => (u128::from(product.mantissa).checked_shl(product.exponent as u32)?, false),
+            -63..0 => {
+                let shift = product.exponent.unsigned_abs();
+                (u128::from(product.mantissa >> shift), product.mantissa & ((1 << shift) - 1) != 0)
+            }
+            _ => (0, product.mantissa != 0),
+        };
+        if product.mantissa != 0 && product.exponent > 0 {
+            return None;
+        }
+        let whole = i128::try_from(whole).ok()?;
+        let up = if product.negative { -whole } else { whole + i128::from(rest) };
+        i64::try_from(up).ok()
+    }
+
     /// Appends the number as Redis's ld2string does for people (`%.17Lf`, less trailing zeros): never an
     /// exponent, up to 4,933 digits.
     pub fn write(self, out: &mut Vec<u8>) {

@@ -141,6 +141,31 @@ fn long_doubles_round_to_64_bits_ties_to_even() {
 }
 
 #[test]
+fn long_doubles_count_thousandths_up() {
+    let up = |text: &str| LongDouble::parse(text.as_bytes()).unwrap().thousandfold_up();
+    for (text, whole) in [
+        ("0", 0),
+        ("-0", 0),
+        ("1", 1_000),
+        ("0.001", 1),
+        ("0.01", 10),
+        ("0.1", 100),
+        ("0.0001", 1),
+        ("1.2345", 1_235),
+        ("-0.0001", 0),
+        ("-1", -1_000),
+        ("-1.0005", -1_000),
+        ("1e-4000", 1),
+        ("9223372036854775", 9_223_372_036_854_775_000),
+    ] {
+        assert_eq!(up(text), Some(whole), "{text}");
+    }
+    for text in ["9223372036854776", "1e300", "-1e300", "inf", "-inf"] {
+        assert_eq!(up(text), None, "{text}");
+    }
+}
+
+#[test]
 fn long_doubles_are_read_strictly() {
     let read = |text: &str| LongDouble::parse(text.as_bytes());
     assert_eq!(read("1.50"), Some(LongDouble::from(1.5)));

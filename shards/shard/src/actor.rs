@@ -2,6 +2,7 @@
 //! It never performs input or output and never waits.
 
 use crate::batch::Batch;
+use crate::blocking::Waits;
 use crate::outbox::{Now, Outbox};
 use crate::parcel::{ConnId, Parcel, Part, Run, Ticket};
 use crate::planted::Bug;
@@ -89,6 +90,8 @@ pub struct Shard {
     pub(crate) topics: Topics,
     /// Messages to deliver.
     pub(crate) post: Post,
+    /// Clients that wait for keys of this shard, and clients of this shard that wait.
+    pub(crate) waits: Waits,
     /// Commands that ran for sessions of this shard, since `took` was last called.
     pub(crate) ran_here: u64,
     /// Keys may have come or gone without an effect of their own: moved, exchanged.
@@ -179,6 +182,7 @@ impl Shard {
             watched: Watched::default(),
             topics: Topics::default(),
             post: Post::new(make.shards),
+            waits: Waits::default(),
             ran_here: 0,
             recount: false,
             reply: Vec::with_capacity(64 * 1024),
@@ -249,6 +253,7 @@ impl Shard {
             queued_bytes: 0,
             subscribed: [0; 3],
             listens: false,
+            blocked: false,
             held: false,
             closing: false,
         };
@@ -264,6 +269,8 @@ impl Shard {
             if session.state.listens {
                 self.topics.leave(conn.place());
             }
+            self.marks.lost_while_blocked += u64::from(session.blocked.is_some());
+            self.forget_wait(conn, &mut session);
             self.held_bytes -= session.state.query_bytes + session.state.output_bytes;
             if session.waiting() > 0 {
                 self.marks.lost_client_with_answers_away += 1;
@@ -285,6 +292,14 @@ impl Shard {
             Parcel::PartDone(part) => self.part_returns(part, out),
             Parcel::Buffer(buffer) => drop(buffer),
             Parcel::News { home, bytes } => self.news_arrive(home, bytes, out),
+            Parcel::Attempt(run) => self.attempt_arrives(run, out),
+            Parcel::Attempted(run) => self.attempt_returns(run, out),
+            Parcel::Offer(offer) => self.offer_arrives(offer, out),
+            Parcel::Offered(offer) => self.offer_returns(*offer, out),
+            Parcel::Unwait { client, wait } => {
+                self.block.parcels_received.add(1);
+                self.unwait(client, wait);
+            }
             Parcel::Unwatch { client, round } => {
                 self.block.parcels_received.add(1);
                 self.watched.forget(client, round);
@@ -410,6 +425,35 @@ impl Shard {
         commands::TopicKind::ALL.iter().map(|kind| self.topics.count(*kind)).sum()
     }
 
+    /// How many clients wait for keys that live here.
+    pub fn waiting(&self) -> usize {
+        self.waits.waiters()
+    }
+
+    /// Who waits for a key of this shard, in their order: home and name of each wait. For tests.
+    pub fn line(&self, db: u16, key: &[u8]) -> Vec<(u16, Ticket)> {
+        let spot = self.watched.awaited().find(db, self.store.key(key));
+        let clients = spot.map_or_else(Vec::new, |spot| spot.queue.iter().copied().collect());
+        clients.into_iter().filter_map(|client| self.waits.wait_of(client)).collect()
+    }
+
+    /// Whether a client of this shard waits in a blocking command.
+    pub fn is_blocked(&self, conn: ConnId) -> bool {
+        let blocked = self.sessions.find(conn).and_then(|session| session.blocked.as_ref());
+        blocked.is_some_and(|blocked| blocked.is_waiting())
+    }
+
+    /// Ids of this shard's clients that wait in a blocking command. For tests.
+    pub fn blocked_clients(&self) -> Vec<u64> {
+        let waiting = self.sessions.iter().filter(|session| session.state.blocked);
+        waiting.map(|session| session.state.id).collect()
+    }
+
+    /// How many of this shard's clients wait in a blocking command.
+    pub fn blocked(&self) -> usize {
+        self.waits.blocked()
+    }
+
     /// Nothing is queued, held, locked or away: everything was returned.
     pub fn is_quiet(&self) -> bool {
         self.outgoing_len == 0
@@ -423,5 +467,6 @@ impl Shard {
             && self.resume.is_empty()
             && !self.topics.has_forgotten()
             && !self.has_unsaid()
+            && self.waits.is_settled()
     }
 }

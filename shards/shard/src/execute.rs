@@ -106,12 +106,7 @@ impl Shard {
     /// The same for a command that was answered elsewhere.
     pub(crate) fn count_answer(&mut self, number: u16, answer: &[u8]) {
         self.count_ran(number);
-        if answer.first() == Some(&b'-') {
-            let before = self.reply.len();
-            self.reply.extend_from_slice(answer);
-            self.count_error(number, before);
-            self.reply.truncate(before);
-        }
+        self.count_refusal(number, answer);
     }
 
     #[inline]
@@ -138,6 +133,16 @@ impl Shard {
             Some((_, count)) => *count += times,
             None if times > 0 => self.ran.push((number, times)),
             None => {}
+        }
+    }
+
+    /// Counts the error of a command that was counted before.
+    pub(crate) fn count_refusal(&mut self, number: u16, reply: &[u8]) {
+        if reply.first() == Some(&b'-') {
+            let before = self.reply.len();
+            self.reply.extend_from_slice(reply);
+            self.count_error(number, before);
+            self.reply.truncate(before);
         }
     }
 

@@ -104,15 +104,17 @@ impl Shard {
         self.held_bytes = self.held_bytes + backlog - session.state.query_bytes;
         session.state.query_bytes = backlog;
         session.state.held = session.hold != Hold::None;
-        // Input of a session that may not go on is bounded by reading no further.
+        // Input of a session that may not go on is bounded by reading no further, except where it waits in a
+        // blocking command: it must be seen when such a client goes.
         let limit = self.settings.live.client_query_buffer_limit as usize;
-        if backlog > QUERY_BYTES_MAX || backlog > limit && session.hold == Hold::None {
+        let bounded = matches!(session.hold, Hold::None | Hold::Blocked);
+        if backlog > QUERY_BYTES_MAX || backlog > limit && bounded {
             self.block.query_limit_closes.add(1);
             out.close(conn, false);
             session.state.closing = true;
         }
         let stop = backlog > if session.throttled { BACKLOG_GO_BYTES } else { BACKLOG_STOP_BYTES };
-        let stop = stop && session.hold != Hold::None;
+        let stop = stop && !bounded;
         if stop != session.throttled {
             session.throttled = stop;
             out.throttle(conn, stop);

@@ -104,6 +104,12 @@ impl House for Shard {
         true
     }
 
+    fn unblock(&mut self, id: u64, error: bool) -> bool {
+        let found = self.sessions.iter_mut().find(|(_, session)| session.state.id == id);
+        let Some((conn, session)) = found else { return false };
+        self.waits.unblock(conn, session, error)
+    }
+
     fn pause(&mut self, until: Option<(i64, PauseMode)>) {
         self.pause = until;
         self.pause_began = until.is_some();

@@ -19,6 +19,11 @@ impl Shard {
             Hold::Pause => self.marks.ended_while_paused += 1,
             Hold::Choked => self.marks.ended_while_choked += 1,
             Hold::Turn => self.marks.ended_in_turn += 1,
+            Hold::Blocked => {
+                self.marks.ended_while_blocked += 1;
+                // Who has gone looks just the same: it waits for nothing.
+                self.give_up_waiting(conn, &mut session);
+            }
             Hold::None | Hold::End => {}
         }
         self.go_on(conn, session, out);
@@ -30,7 +35,8 @@ impl Shard {
             if let Some((conn, session)) = self.sessions.at(slot) {
                 session.state.closing = true;
                 // SHUTDOWN is answered by the end. Others are closed when the last answer is home.
-                if session.waiting() == 0 || session.hold == Hold::End {
+                let waits = session.blocked.as_ref().is_some_and(|blocked| blocked.is_waiting());
+                if session.waiting() == 0 || session.hold == Hold::End || waits {
                     out.close(conn, true);
                 }
             }
@@ -42,7 +48,7 @@ impl Shard {
         if session.waiting() > 0 {
             return false;
         }
-        let held = matches!(session.hold, Hold::Answers | Hold::Choked | Hold::End | Hold::Turn);
+        let held = !matches!(session.hold, Hold::None | Hold::Pause);
         // Where nothing more runs, it does not matter for what it waits. Who has sent its last goes when
         // all has run; not behind a pause: it may last for hours, and who has gone looks just the same.
         session.state.closing || session.ended && !held

@@ -4,6 +4,7 @@
 
 mod actor;
 mod batch;
+mod blocking;
 mod execute;
 mod feed;
 mod gates;
@@ -26,5 +27,5 @@ mod txn;
 pub use actor::{Bounds, Make, Peer, Shard};
 pub use marks::Marks;
 pub use outbox::{Now, Outbox};
-pub use parcel::{Chore, ConnId, Hop, Parcel, Part, PartKey, Run, Share, Step, Task, Ticket};
+pub use parcel::{Anew, Chore, ConnId, Hop, Offer, Parcel, Part, PartKey, Run, Share, Step, Task, Ticket};
 pub use planted::Bug;

@@ -59,10 +59,36 @@ pub struct Marks {
     pub published_behind: u64,
     /// A client went while the others were being told that it listens.
     pub gone_while_subscribing: u64,
+    /// A client waited in a blocking command.
+    pub blocked: u64,
+    /// The same, for keys of several shards.
+    pub blocked_on_several: u64,
+    /// A waiting client was served by its own shard.
+    pub served_here: u64,
+    /// It was offered something by another shard, and took it.
+    pub offer_taken: u64,
+    /// It was gone, or waited no more.
+    pub offer_declined: u64,
+    /// A waiting client's command ran anew, over two shards.
+    pub served_anew: u64,
+    /// The same, and somebody else had been there before.
+    pub anew_in_vain: u64,
+    /// A wait came to the end of its time.
+    pub timed_out: u64,
+    /// CLIENT UNBLOCK ended a wait.
+    pub unblocked: u64,
+    /// A client vanished while it waited.
+    pub lost_while_blocked: u64,
+    /// A client had sent its last while it waited.
+    pub ended_while_blocked: u64,
+    /// A key had something for a client that was just being offered something else.
+    pub offer_behind_offer: u64,
+    /// What a key had could not be taken yet: a transaction was not done.
+    pub service_sealed: u64,
 }
 
 /// How many there are.
-const MARKS: usize = 28;
+const MARKS: usize = 41;
 
 impl Marks {
     /// Adds another shard's.
@@ -102,6 +128,19 @@ impl Marks {
             ("heard_far", &mut self.heard_far),
             ("published_behind", &mut self.published_behind),
             ("gone_while_subscribing", &mut self.gone_while_subscribing),
+            ("blocked", &mut self.blocked),
+            ("blocked_on_several", &mut self.blocked_on_several),
+            ("served_here", &mut self.served_here),
+            ("offer_taken", &mut self.offer_taken),
+            ("offer_declined", &mut self.offer_declined),
+            ("served_anew", &mut self.served_anew),
+            ("anew_in_vain", &mut self.anew_in_vain),
+            ("timed_out", &mut self.timed_out),
+            ("unblocked", &mut self.unblocked),
+            ("lost_while_blocked", &mut self.lost_while_blocked),
+            ("ended_while_blocked", &mut self.ended_while_blocked),
+            ("offer_behind_offer", &mut self.offer_behind_offer),
+            ("service_sealed", &mut self.service_sealed),
         ]
     }
 

@@ -57,6 +57,21 @@ pub enum Parcel {
         /// What, as `pubsub::news` writes it.
         bytes: Box<Vec<u8>>,
     },
+    /// A blocking command, to run or to wait.
+    Attempt(Box<Run>),
+    /// The same, run, or waiting.
+    Attempted(Box<Run>),
+    /// What a waiting client may have.
+    Offer(Box<Offer>),
+    /// The same, taken or not.
+    Offered(Box<Offer>),
+    /// A client waits no more, as far as that wait and those before it.
+    Unwait {
+        /// Its id.
+        client: u64,
+        /// The wait.
+        wait: u32,
+    },
     /// A client no longer watches what it did, up to that round.
     Unwatch {
         /// Its id.
@@ -106,6 +121,38 @@ pub struct Run {
     pub sent_ns: u64,
     /// Some of its commands may write.
     pub writes: bool,
+    /// It is an attempt of a client that waits now.
+    pub waits: bool,
+}
+
+/// What the owner of a key has for the first client that waits for it, and what becomes of that.
+#[derive(Debug)]
+pub struct Offer {
+    /// The shard that offers.
+    pub owner: u16,
+    /// Whose wait it is about.
+    pub ticket: Ticket,
+    /// The client's id.
+    pub client: u64,
+    /// What it is answered, if it still waits: nothing else happens to the key until that is known.
+    pub reply: Vec<u8>,
+    /// It still waited, and has its answer.
+    pub taken: bool,
+    /// Instead of an answer: the command that is to run anew, since it needs another shard too.
+    pub anew: Option<Box<Anew>>,
+}
+
+/// A command to run anew.
+#[derive(Debug)]
+pub struct Anew {
+    /// Catalog number.
+    pub number: u16,
+    /// Who asked.
+    pub caller: Caller,
+    /// The arguments.
+    pub bytes: Vec<u8>,
+    /// Their places.
+    pub spans: Vec<Span>,
 }
 
 /// What a part is to do.
@@ -181,6 +228,12 @@ pub struct Part {
     pub orders: Vec<Order>,
     /// A share of EXEC.
     pub share: Option<Box<Share>>,
+    /// When its keys were looked at: what it does with them is of that moment too.
+    pub looked: Now,
+    /// The wait that it belongs to, if it is one of a blocking command.
+    pub wait: Option<Ticket>,
+    /// Nothing was there: its keys are waited for.
+    pub waits: bool,
 }
 
 /// What a shard does of EXEC in one hop.
@@ -253,6 +306,7 @@ impl Part {
             self.pieces.clear();
             self.orders.clear();
             self.share = None;
+            (self.wait, self.waits) = (None, false);
         }
     }
 }

@@ -39,7 +39,8 @@ impl Shard {
     }
 
     fn has_writes_away(&self) -> bool {
-        self.writes_away > 0 || self.home.has_writes(self.catalog)
+        // Who waits for what is there already takes it before that, too.
+        self.writes_away > 0 || self.home.has_writes(self.catalog) || !self.waits.is_settled()
     }
 
     /// Lets sessions go on whose pause is over, and CLIENT PAUSE itself when nothing is written any more.

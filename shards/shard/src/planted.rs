@@ -70,6 +70,16 @@ pub enum Bug {
     OneShardHears,
     /// A message that has come from another shard is heard twice.
     MessageTwice,
+    /// What is offered to a waiting client is taken before it says that it is still there.
+    PoppedBeforeTaken,
+    /// Of two clients that wait the second is served first.
+    SecondServedFirst,
+    /// A key that has something for a waiting client is free for all until it has been served.
+    ReadyUnheld,
+    /// A client that has gone keeps its place in the queues of other shards.
+    GoneStaysInLine,
+    /// What is offered to a client that waits no more counts as taken.
+    TakenTwice,
 }
 
 impl Bug {
@@ -107,6 +117,11 @@ impl Bug {
         Bug::FarewellLate,
         Bug::OneShardHears,
         Bug::MessageTwice,
+        Bug::PoppedBeforeTaken,
+        Bug::SecondServedFirst,
+        Bug::ReadyUnheld,
+        Bug::GoneStaysInLine,
+        Bug::TakenTwice,
     ];
 }
 

@@ -222,6 +222,9 @@ impl Shard {
         if self.shards > 1 && entry.command.wide.is_some_and(|wide| (wide.when)(args)) {
             return self.run_wide(conn, session, entry, args, out);
         }
+        if entry.command.blocks.is_some() {
+            return self.run_blocking(conn, session, bytes, batch, place, out);
+        }
         match self.locate(entry, args) {
             Place::One(_) if session.transacting => {
                 session.hold = Hold::Answers;
@@ -378,7 +381,7 @@ impl Shard {
         sealed
     }
 
-    fn check_before_split(
+    pub(crate) fn check_before_split(
         &mut self,
         session: &mut Session,
         entry: &Entry,

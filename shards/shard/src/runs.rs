@@ -80,7 +80,7 @@ impl Shard {
         Flow::Away { more: length - 1 }
     }
 
-    fn shell(&mut self, ticket: Ticket) -> Box<Run> {
+    pub(crate) fn shell(&mut self, ticket: Ticket) -> Box<Run> {
         match self.spare_runs.pop() {
             Some(mut run) => {
                 run.ticket = ticket;
@@ -99,6 +99,7 @@ impl Shard {
                 large: None,
                 sent_ns: 0,
                 writes: false,
+                waits: false,
             }),
         }
     }
@@ -174,7 +175,7 @@ impl Shard {
     }
 
     /// Puts replies into the run: into its own memory if they fit, else in ours, on loan.
-    fn append(&mut self, run: &mut Run) {
+    pub(crate) fn append(&mut self, run: &mut Run) {
         let written = &self.reply;
         match &mut run.large {
             Some(large) => large.extend_from_slice(written),
@@ -241,7 +242,7 @@ impl Shard {
         self.put_away(run);
     }
 
-    fn put_away(&mut self, mut run: Box<Run>) {
+    pub(crate) fn put_away(&mut self, mut run: Box<Run>) {
         if self.spare_runs.len() >= SPARE_RUNS_MAX || run.bytes.capacity() > REQUEST_KEPT_BYTES {
             return;
         }
@@ -250,6 +251,7 @@ impl Shard {
         run.steps.clear();
         run.reply.clear();
         run.done = 0;
+        run.waits = false;
         run.large = None;
         self.spare_runs.push(run);
     }
@@ -257,7 +259,11 @@ impl Shard {
     /// Tries runs again that were set aside.
     pub(crate) fn unpark<O: Outbox>(&mut self, out: &mut O) {
         for run in std::mem::take(&mut self.parked) {
-            self.carry_out_behind(run, out);
+            if self.is_attempt(&run) {
+                self.attempt(run, out);
+            } else {
+                self.carry_out_behind(run, out);
+            }
         }
     }
 }
@@ -270,7 +276,7 @@ const NOBODY: Caller =
 const MUTED: u64 = u64::MAX;
 
 /// Copies a frame's arguments into a run.
-fn pack(run: &mut Run, bytes: &[u8], spans: &[Span], number: u16, hash: u64) {
+pub(crate) fn pack(run: &mut Run, bytes: &[u8], spans: &[Span], number: u16, hash: u64) {
     let (Some(head), Some(last)) = (spans.first(), spans.last()) else {
         return;
     };

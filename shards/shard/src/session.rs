@@ -1,6 +1,7 @@
 //! A client as its shard knows it: what is known of it, the input not yet run, and the answers not
 //! yet home. Answers go out in the order of the questions.
 
+use crate::blocking::Blocked;
 use crate::parcel::ConnId;
 use crate::txn::{Guard, Multi};
 use commands::SessionState;
@@ -22,6 +23,8 @@ pub(crate) enum Hold {
     End,
     /// It had more than its share of this turn.
     Turn,
+    /// A blocking command has begun, and is not answered.
+    Blocked,
 }
 
 /// An answer that cannot be sent yet, because it, or one before it, is away.
@@ -65,6 +68,8 @@ pub(crate) struct Session {
     pub publishing: bool,
     /// The house was told that it listens.
     pub told_listens: bool,
+    /// The blocking command that it is held for.
+    pub blocked: Option<Box<Blocked>>,
     answers: VecDeque<Answer>,
     next_sequence: u64,
 }
@@ -87,6 +92,7 @@ impl Session {
             transacting: false,
             publishing: false,
             told_listens: false,
+            blocked: None,
             answers: VecDeque::new(),
             next_sequence: 0,
         }
@@ -146,6 +152,11 @@ impl Session {
             return answer.bytes.map(|bytes| (bytes, answer.close));
         }
         None
+    }
+
+    /// Nothing that is away is waited for any more.
+    pub(crate) fn forget_answers(&mut self) {
+        self.answers.clear();
     }
 
     /// The oldest answer that is away or queued.
@@ -228,6 +239,12 @@ impl Sessions {
         (*generation == conn.generation).then_some(session.state.version)
     }
 
+    /// A session that is not running.
+    pub(crate) fn find(&self, conn: ConnId) -> Option<&Session> {
+        let (generation, session) = self.slots.get(conn.slot as usize)?.as_ref()?;
+        (*generation == conn.generation).then_some(session)
+    }
+
     /// The client of that connection has gone.
     pub(crate) fn is_gone(&self, conn: ConnId) -> bool {
         let slot = self.slots.get(conn.slot as usize).and_then(Option::as_ref);
@@ -243,6 +260,10 @@ impl Sessions {
     /// How many live, a running one included.
     pub(crate) fn len(&self) -> usize {
         self.live
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Session> {
+        self.slots.iter().flatten().map(|(_, session)| &**session)
     }
 
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = (ConnId, &mut Session)> {

@@ -79,6 +79,9 @@ impl Shard {
                 self.take_part(part, out);
             }
         }
+        if self.waits.is_busy() || self.watched.awaited().has_changed() {
+            self.tend_waits(out);
+        }
         self.release(out);
         self.end_pause(out);
         self.end_timers(out);
@@ -113,7 +116,8 @@ impl Shard {
         self.tell_room();
         self.cron.stale |= self.ran_total > 0 || self.cron.reclaiming;
         self.count_effects();
-        self.block.blocked_clients.set(self.paused.len() as u64);
+        self.block.blocked_clients.set((self.paused.len() + self.waits.blocked()) as u64);
+        self.block.blocking_keys.set(self.watched.awaited().keys() as u64);
         if now.mono_ns >= self.cron.gauges_ns {
             self.cron.gauges_ns = now.mono_ns + GAUGES_NS;
             self.cron.stale = false;
@@ -251,6 +255,7 @@ impl Shard {
         !self.own.is_empty()
             || !self.resume.is_empty()
             || self.outgoing_len > 0
+            || self.waits.wants_service()
             || self.home.has_staged()
             || !self.remote.queue.is_empty()
             || !self.parked.is_empty() && !self.planted(Bug::SleepsOnParked)
@@ -274,6 +279,6 @@ impl Shard {
         let gauges = is_behind.then_some(self.now.ms() + (GAUGES_NS / 1_000_000) as i64);
         let idle =
             (self.settings.live.timeout_s > 0 && self.sessions.len() > 0).then_some(self.now.ms() + 500);
-        [pause, timer, expire, idle, gauges].into_iter().flatten().min()
+        [pause, timer, expire, idle, gauges, self.waits.deadline()].into_iter().flatten().min()
     }
 }

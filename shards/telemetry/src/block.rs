@@ -58,8 +58,10 @@ pub struct Counters {
     pub output_limit_closes: Counter,
     /// Connections closed because their query passed its limit.
     pub query_limit_closes: Counter,
-    /// Clients that wait in a blocking command.
+    /// Clients that wait in a blocking command, or for a pause to end.
     pub blocked_clients: Counter,
+    /// Keys for which clients wait in blocking commands.
+    pub blocking_keys: Counter,
     /// Requests that broke the protocol.
     pub protocol_errors: Counter,
     /// Error replies sent.

@@ -118,8 +118,13 @@ pub static CATALOG: &[Metric] = &[
             &[("output", |c| &c.output_limit_closes), ("query", |c| &c.query_limit_closes)],
         ),
     ),
-    Metric::gauge("corelane_blocked_clients", "Clients that wait in a blocking command.", |c| {
-        &c.blocked_clients
+    Metric::gauge(
+        "corelane_blocked_clients",
+        "Clients that wait in a blocking command, or for a pause to end.",
+        |c| &c.blocked_clients,
+    ),
+    Metric::gauge("corelane_blocking_keys", "Keys for which clients wait in blocking commands.", |c| {
+        &c.blocking_keys
     }),
     Metric::counter("corelane_protocol_errors_total", "Requests that broke the protocol.", |c| {
         &c.protocol_errors

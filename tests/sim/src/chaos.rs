@@ -203,7 +203,12 @@ fn from_catalog(catalog: &'static Catalog, random: &mut Random) -> Request {
     let mut args: Vec<Vec<u8>> = entry.full_name.split('|').map(|word| word.as_bytes().to_vec()).collect();
     let names = args.len();
     entry.command.arguments.iter().for_each(|argument| add(argument, &mut args, random));
-    if random.one_in(8) {
+    let waits = entry.command.blocks.is_some();
+    if waits {
+        // Nobody waits for ever.
+        let at = if entry.full_name.ends_with("mpop") { 1 } else { args.len() - 1 };
+        args[at] = format!("0.0{}", random.within(10, 60)).into_bytes();
+    } else if random.one_in(8) {
         spoil(&mut args, names, random);
     }
     let refs: Vec<&[u8]> = args.iter().map(Vec::as_slice).collect();

@@ -2,6 +2,7 @@
 //! and matches them with its questions; what they mean is told elsewhere.
 
 use crate::chaos::Chaos;
+use crate::queues::is_wait;
 use crate::request::{Expect, Kinds, Request, brief};
 use crate::roles::Role;
 use crate::wires::Instant;
@@ -57,6 +58,8 @@ pub(crate) struct Client {
     pub memory: i64,
     /// The server is expected to close.
     pub last: bool,
+    /// It has asked for something that it may wait for.
+    pub waits: bool,
     /// It has vanished: nobody reads but the oracles.
     pub ghost: bool,
     /// It has closed its half behind what is unsent.
@@ -83,6 +86,7 @@ impl Client {
             writes: VecDeque::new(),
             memory: 0,
             last: false,
+            waits: false,
             ghost: false,
             hangs_up: false,
         }
@@ -101,7 +105,7 @@ impl Client {
         self.begins.clear();
         self.writes.clear();
         self.memory = 0;
-        self.last = false;
+        (self.last, self.waits) = (false, false);
         self.hangs_up = false;
     }
 
@@ -112,6 +116,7 @@ impl Client {
             self.begins.push_back((self.asked, op));
         }
         self.asked += request.bytes.len();
+        self.waits |= is_wait(&request.text);
         if let Some(expect) = request.expect {
             self.last |= matches!(expect, Expect::Last);
             self.questions.push_back(Question { expect, text: request.text });

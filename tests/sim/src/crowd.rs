@@ -4,6 +4,7 @@
 use crate::chaos::Chaos;
 use crate::client::{Client, Part, Question, check_plain};
 use crate::history::Moment;
+use crate::queues::Queuer;
 use crate::request::{Expect, Kinds, Meaning, Request, brief};
 use crate::roles::Role;
 use crate::wires::{Closing, Instant};
@@ -23,7 +24,7 @@ impl World {
             }
             return Ok(());
         }
-        if self.plan.vanish > 0 && self.random.one_in(self.plan.vanish) {
+        if self.plan.vanish > 0 && self.random.one_in(self.plan.vanish) && self.may_vanish(client) {
             self.vanish(client);
             return Ok(());
         }
@@ -103,6 +104,18 @@ impl World {
         self.trace.note(|| format!("step {}: client {client} closes its half", self.step));
     }
 
+    /// Whether a client may vanish without taking along what it asked for: what an ordinary pop has taken
+    /// out is gone with it. Who waits may go at any time.
+    fn may_vanish(&self, client: usize) -> bool {
+        let this = &self.clients[client];
+        let pops = |question: &Question| {
+            matches!(question.expect, Expect::Values(Meaning::Popped | Meaning::InLine(_)))
+        };
+        let shard = &self.nodes[this.shard].shard;
+        let waits = this.questions.len() == 1 && this.conn.is_some_and(|conn| shard.is_blocked(conn));
+        waits || !this.questions.iter().any(pops)
+    }
+
     fn vanish(&mut self, client: usize) {
         let Some(conn) = self.clients[client].conn else { return };
         let fresh = Client::new(self.clients[client].part.clone());
@@ -149,7 +162,11 @@ impl World {
             Part::Chaos(_) => false,
         };
         let patient = matches!(&this.part, Part::Role(role) if role.is_patient());
-        let depth = if patient || ordered && !self.plan.strict { 1 } else { self.plan.depth };
+        let depth = match &this.part {
+            _ if patient || ordered && !self.plan.strict => 1,
+            Part::Role(Role::Queuer(_)) => self.plan.depth.min(2),
+            _ => self.plan.depth,
+        };
         if this.questions.len() >= depth || this.unsent.len() > self.unsent_max() || this.last {
             return;
         }
@@ -170,6 +187,16 @@ impl World {
     fn ask_one(&mut self, client: usize) {
         let moment = self.moment(client);
         self.stage.oldest_ms = self.oldest_ms();
+        match &self.clients[client].part {
+            Part::Role(Role::Queuer(Queuer::InLine { .. })) => {
+                self.stage.queues.ahead = self.look_at_line();
+            }
+            Part::Role(Role::Queuer(Queuer::Ender | Queuer::Popper)) => {
+                let blocked = self.nodes.iter().flat_map(|node| node.shard.blocked_clients());
+                self.stage.queues.blocked = blocked.collect();
+            }
+            _ => {}
+        }
         let this = &mut self.clients[client];
         let inside = matches!(&this.part, Part::Role(role) if role.is_in_transaction());
         let request = match &mut this.part {
@@ -202,6 +229,26 @@ impl World {
             Part::Chaos(chaos) => chaos.next(self.catalog, self.plan.kills, &mut self.random),
         };
         self.ask_that(client, moment, request);
+    }
+
+    /// The tokens of those who stand in line, as the shards know it.
+    fn look_at_line(&mut self) -> Vec<usize> {
+        let key = self.stage.queues.line[0].as_bytes();
+        let owner = spec::owner_of(spec::slot_of(key), self.plan.shards);
+        let line = self.nodes[usize::from(owner)].shard.line(0, key);
+        let waiting = line.into_iter().filter(|(home, ticket)| {
+            let home = &self.nodes[usize::from(*home)].shard;
+            home.still_waits(*ticket)
+        });
+        let token_of = |(home, ticket): (u16, shard::Ticket)| {
+            let is_it =
+                |client: &&Client| client.shard == usize::from(home) && client.conn == Some(ticket.conn);
+            match self.clients.iter().find(is_it)?.part {
+                Part::Role(Role::Queuer(Queuer::InLine { token })) => Some(token),
+                _ => None,
+            }
+        };
+        waiting.filter_map(token_of).collect()
     }
 
     fn ask_that(&mut self, client: usize, moment: Moment, request: Request) {
@@ -316,6 +363,8 @@ impl World {
         let expected = this.last && closing == Some(Closing::Drained);
         // What a pause holds is not run any more for a client that has sent its last.
         let unanswered = self.plan.closes_anyone() || self.plan.pauses;
+        // Nor does one that has sent its last wait for anything.
+        let unanswered = unanswered || this.waits;
         if expected && !this.questions.is_empty() && !unanswered {
             return Err(format!("client {client}: closed with answers owed: {:?}", this.questions));
         }

@@ -234,6 +234,12 @@ impl World {
                     node.shard.topics()
                 ));
             }
+            if node.shard.waiting() != 0 || node.shard.blocked() != 0 {
+                let (waiting, blocked) = (node.shard.waiting(), node.shard.blocked());
+                return Err(format!(
+                    "on shard {index} {waiting} clients wait that have gone, {blocked} of its own"
+                ));
+            }
             let store = node.shard.store_mut();
             if let Some(db) = (0..store.databases()).find(|db| !store.is_empty(*db)) {
                 return Err(format!("shard {index} still has keys in {db} after FLUSHALL"));

@@ -16,6 +16,7 @@ mod node;
 mod plan;
 #[cfg(feature = "planted")]
 pub mod planted;
+mod queues;
 mod random;
 mod request;
 mod roles;

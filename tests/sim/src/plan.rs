@@ -79,6 +79,8 @@ pub(crate) struct Plan {
     pub heavy: bool,
     /// Every so manieth command of the history is a transaction.
     pub transactions: usize,
+    /// Most clients fill queues or wait for them.
+    pub queues: bool,
     /// Keys get times to live.
     pub expiry: bool,
     /// Milliseconds of a time jump at most.
@@ -95,9 +97,10 @@ impl Plan {
     }
 
     pub(crate) fn new(random: &mut Random, shards: u16, house_bug: Option<HouseBug>) -> Plan {
-        let theme = match random.below(20) {
+        let kind = random.below(25);
+        let theme = match kind {
             0..=8 => Theme::Linear,
-            9..=14 => Theme::Invariants,
+            9..=14 | 20.. => Theme::Invariants,
             _ => Theme::Chaos,
         };
         let lopsided = random.one_in(3);
@@ -130,12 +133,30 @@ impl Plan {
             lull: *random.pick(&[0, 60, 200, 500]),
             heavy: random.one_in(12),
             transactions: *random.pick(&[2, 5, 12, 60]),
+            queues: kind >= 20,
             expiry: random.one_in(2),
             jump_ms: *random.pick(&[1, 5, 40, 40, 300]),
             weights: (0..shards).map(|_| weight(random)).collect(),
             house_bug,
         };
+        if plan.queues {
+            return plan.queueing();
+        }
         if shards > 1 && theme == Theme::Invariants && random.one_in(5) { plan.flooded() } else { plan }
+    }
+
+    /// The same with time to wait, and without what may take replies away that were written.
+    fn queueing(self) -> Plan {
+        Plan {
+            requests: 1_200,
+            steps: 3_000,
+            clients: self.clients.max(6),
+            whole_ticks: self.whole_ticks.max(50),
+            kills: false,
+            lull: 0,
+            jump_ms: 1,
+            ..self
+        }
     }
 
     /// The same with so much for one ring that it is never empty, and nothing else that makes clients wait.

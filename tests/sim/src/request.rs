@@ -57,6 +57,16 @@ pub(crate) enum Meaning {
     Posts,
     /// EXEC behind a watched key whose time may have come.
     Verdict,
+    /// Elements from the first number to below the second were pushed.
+    Pushed(u64, u64),
+    /// Elements came out.
+    Popped,
+    /// An element went elsewhere.
+    Moved,
+    /// All that were pushed have come out.
+    AllPopped,
+    /// The wait of that token for the line.
+    InLine(usize),
     /// A value of a counter: at least what was acknowledged, at most what was sent.
     Total,
 }

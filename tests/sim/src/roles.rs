@@ -2,6 +2,7 @@
 //! tokens that move, counters. It does not know how requests travel.
 
 use crate::plan::Plan;
+use crate::queues::{Queuer, Queues};
 use crate::random::Random;
 use crate::request::{Expect, Kinds, Meaning, Request};
 use crate::voices::{Square, Voice};
@@ -23,6 +24,7 @@ pub(crate) struct Stage {
     /// A pair that is set one higher in transactions, and how often.
     pub wallet: [String; 2],
     pub bought: Counter,
+    pub queues: Queues,
     /// Keys that are there all the time.
     pub lasting: Vec<String>,
     /// What is said, and who listens.
@@ -59,6 +61,11 @@ impl Stage {
         };
         let ends = [key_of(0, "e"), key_of(1 % shards, "e")];
         let wallet = [key_of(random.below(usize::from(shards)) as u16, "m"), key_of(0, "m")];
+        let mut queues = Queues::default();
+        let home = random.below(usize::from(shards)) as u16;
+        queues.lists.extend([key_of(home, "l"), key_of(home, "l"), key_of((home + 1) % shards, "l")]);
+        queues.sets.extend((0..2).map(|_| key_of(random.below(usize::from(shards)) as u16, "z")));
+        queues.line.extend((0..3).map(|place| key_of(place % shards, "line")));
         let mut key =
             |random: &mut Random, kind: &str| key_of(random.below(usize::from(shards)) as u16, kind);
         Stage {
@@ -69,6 +76,7 @@ impl Stage {
             counters: (0..2).map(|_| Counter { key: key(random, "n"), ..Counter::default() }).collect(),
             wallet,
             bought: Counter::default(),
+            queues,
             lasting: (0..random.within(1, 40)).map(|number| format!("s{number}")).collect(),
             square: Square::default(),
             heavy,
@@ -95,6 +103,7 @@ impl Stage {
         requests.extend((0..self.groups.len()).map(|group| self.look_at_group(group)));
         let wallet = ["MGET", self.wallet[0].as_str(), self.wallet[1].as_str()];
         requests.push(Request::new(&wallet, Expect::Values(Meaning::Wallet)));
+        requests.extend(self.queues.closing());
         requests.extend(self.counters.iter().enumerate().map(|(number, counter)| {
             let mut request = Request::new(&["GET", &counter.key], Expect::Values(Meaning::Total));
             request.text = format!("counter {number}: GET {}", counter.key).into();
@@ -184,6 +193,8 @@ pub(crate) enum Role {
     Watcher(Watcher),
     /// Speaks, or listens.
     Voice(Voice),
+    /// Fills queues, or waits for what they hold.
+    Queuer(Queuer),
     /// Large values, reply modes, looks at everything: no invariant, much weather.
     Weather {
         echo: u64,
@@ -199,6 +210,7 @@ impl Role {
             2 if plan.pauses => Role::Pauser { step: 0, until_ms: 0, seen: Vec::new() },
             0 => Role::Writer { pair: 0, round: 0, second: false },
             1 => Role::Observer { pair: 0, second: true },
+            2.. if plan.queues && random.percent(85) => Role::Queuer(Queuer::new(client, random)),
             _ if plan.chatter => Role::Voice(Voice::new(random)),
             _ => match random.below(15) {
                 11.. => Role::Watcher(Watcher::new(random)),
@@ -224,6 +236,9 @@ impl Role {
             Role::Counter { seen, .. } => *seen = 0,
             Role::Pauser { step, .. } => *step = 0,
             Role::Watcher(watcher) => watcher.begin_anew(),
+            // What it has sent may still come, behind what it would send now.
+            Role::Queuer(Queuer::Numberer) => *self = Role::Queuer(Queuer::Popper),
+            Role::Queuer(Queuer::Pusher { step, .. }) => *step = 0,
             Role::Scanner { cursor, met, waits } => {
                 (*cursor, *waits) = (0, false);
                 met.clear();
@@ -240,7 +255,10 @@ impl Role {
 
     /// Whether it always waits for an answer before it asks again.
     pub(crate) fn is_patient(&self) -> bool {
-        matches!(self, Role::Pauser { .. } | Role::Watcher(_) | Role::Voice(Voice::Listener { .. }))
+        match self {
+            Role::Queuer(queuer) => queuer.is_patient(),
+            _ => matches!(self, Role::Pauser { .. } | Role::Watcher(_) | Role::Voice(Voice::Listener { .. })),
+        }
     }
 
     /// Whether what it sends next stands behind MULTI, or the like: nothing else may come between.
@@ -249,6 +267,7 @@ impl Role {
             Role::Watcher(watcher) => watcher.is_in_transaction(),
             // With RESP2 it may say little else.
             Role::Voice(Voice::Listener { .. }) => true,
+            Role::Queuer(queuer) => queuer.is_in_transaction(),
             _ => false,
         }
     }
@@ -343,6 +362,7 @@ impl Role {
             }
             Role::Watcher(watcher) => watcher.next(stage, serial, random),
             Role::Voice(voice) => voice.next(&mut stage.square, random),
+            Role::Queuer(queuer) => queuer.next(&mut stage.queues, random),
             // Readers of everything make writers wait.
             Role::Weather { .. } if random.one_in(8) => stage.look_at_all(Expect::Kinds(Kinds::ARRAY)),
             Role::Weather { echo } => {
@@ -410,6 +430,11 @@ impl Role {
                 let Role::Watcher(watcher) = self else { return Ok(()) };
                 watcher.check(stage, meaning, value)?;
             }
+            Meaning::Pushed(..)
+            | Meaning::Popped
+            | Meaning::Moved
+            | Meaning::AllPopped
+            | Meaning::InLine(_) => stage.queues.check(meaning, value)?,
             Meaning::Total => {
                 let total = number(value)?;
                 let fits = |counter: &Counter| (counter.acknowledged..=counter.sent).contains(&total);

@@ -1,6 +1,6 @@
 //! CLIENT and the subcommands that concern this client alone, or all for a while.
 
-use super::{client_kill, client_list};
+use super::{client_kill, client_list, client_unblock};
 use crate::command::{Command, Everywhere, Go, Lock, Run};
 use crate::context::Args;
 use crate::help;
@@ -31,6 +31,7 @@ pub(super) static CLIENT: Command = Command::new("CLIENT", Group::Connection, Ru
         &REPLY,
         &SETINFO,
         &SETNAME,
+        &client_unblock::UNBLOCK,
         &UNPAUSE,
     ]);
 
@@ -303,6 +304,8 @@ const LINES: &[&str] = &[
     "    Set client meta attr. Options are: LIB-NAME, LIB-VER.",
     "SETNAME <name>",
     "    Assign the name <name> to the current connection.",
+    "UNBLOCK <clientid> [TIMEOUT|ERROR]",
+    "    Unblock the specified blocked client.",
     "UNPAUSE",
     "    Stop the current client pause, resuming traffic.",
 ];

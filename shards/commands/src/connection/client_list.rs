@@ -168,6 +168,7 @@ pub(super) fn describe(
 fn flags(session: &SessionState) -> String {
     let special = [
         (session.listens, 'P'),
+        (session.blocked, 'b'),
         (session.queued.is_some(), 'x'),
         (session.unix, 'U'),
         (session.no_evict, 'e'),

@@ -4,6 +4,7 @@ mod auth;
 mod client;
 mod client_kill;
 mod client_list;
+mod client_unblock;
 mod simple;
 
 use crate::command::Command;

@@ -1,6 +1,7 @@
 //! Commands on lists. What several of them need is here: finding the list of a key, indices that count
 //! from either end, and what is told when elements have gone.
 
+mod blocking;
 mod edit;
 #[cfg(test)]
 mod model_tests;
@@ -23,6 +24,11 @@ use store::{ListMut, ListRef, Side};
 
 /// All of them.
 pub(crate) static ALL: &[&Command] = &[
+    &blocking::BLMOVE,
+    &blocking::BLMPOP,
+    &blocking::BLPOP,
+    &blocking::BRPOP,
+    &blocking::BRPOPLPUSH,
     &range::LINDEX,
     &edit::LINSERT,
     &range::LLEN,

@@ -9,7 +9,7 @@ use resp::Reply;
 use spec::{Access, Argument, ArgumentKind, Flags, Group, Keys};
 use store::{Detached, Side};
 
-const KEYS: &[Keys] = &[
+pub(super) const KEYS: &[Keys] = &[
     Keys::at(1, Access::RW.with(Access::ACCESS).with(Access::DELETE)),
     Keys::at(2, Access::RW.with(Access::INSERT)),
 ];
@@ -59,16 +59,16 @@ pub(crate) struct Ends {
 }
 
 impl Ends {
-    /// Those of LMOVE's arguments, or of RPOPLPUSH; `None` once they are refused.
-    fn read(args: Args<'_>, reply: &mut Reply<'_>) -> Option<Ends> {
-        if args.len() == 3 {
+    /// Those of LMOVE's arguments, or of RPOPLPUSH, which says none; `None` once they are refused.
+    pub(super) fn read(args: Args<'_>, reply: &mut Reply<'_>) -> Option<Ends> {
+        if args.len() < 5 {
             return Some(Ends { from: Side::Right, to: Side::Left });
         }
         Some(Ends { from: side(args, 3, reply)?, to: side(args, 4, reply)? })
     }
 
     /// The same of arguments that were checked before.
-    fn again(args: Args<'_>) -> Ends {
+    pub(super) fn again(args: Args<'_>) -> Ends {
         let mut unread = Vec::new();
         let mut reply = Reply::new(&mut unread, resp::Version::Resp2);
         Ends::read(args, &mut reply).expect("the arguments were checked")
@@ -135,7 +135,7 @@ fn pop_one(ctx: &mut Ctx<'_>, key: Key<'_>, side: Side) {
 }
 
 /// A copy of the element; of the destination, whether it may take it.
-fn gather(ctx: &mut Ctx<'_>, args: Args<'_>, ordinal: usize, key: Key<'_>) -> Piece {
+pub(super) fn gather(ctx: &mut Ctx<'_>, args: Args<'_>, ordinal: usize, key: Key<'_>) -> Piece {
     if ordinal == 0 {
         return copy_of_end(ctx, key, Ends::again(args).from, 1);
     }
@@ -145,7 +145,12 @@ fn gather(ctx: &mut Ctx<'_>, args: Args<'_>, ordinal: usize, key: Key<'_>) -> Pi
     }
 }
 
-fn decide(_: &Check, _: Args<'_>, pieces: &mut [Piece], reply: &mut Reply<'_>) -> Option<Vec<Order>> {
+pub(super) fn decide(
+    _: &Check,
+    _: Args<'_>,
+    pieces: &mut [Piece],
+    reply: &mut Reply<'_>,
+) -> Option<Vec<Order>> {
     let wrong = matches!(pieces.get(1), Some(Piece::WrongKind));
     match pieces.first_mut() {
         Some(Piece::WrongKind) => reply.error(WRONG_KIND),

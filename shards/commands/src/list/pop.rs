@@ -89,7 +89,7 @@ fn pop_of(name: &str, ctx: &mut Ctx<'_>, args: Args<'_>, side: Side, reply: &mut
 }
 
 /// Replies with `count` elements as a pop would take them.
-fn elements(list: ListRef<'_>, side: Side, count: usize, reply: &mut Reply<'_>) {
+pub(super) fn elements(list: ListRef<'_>, side: Side, count: usize, reply: &mut Reply<'_>) {
     reply.array(count);
     list.from_side(side).take(count).for_each(|text| lookup::bulk(text, reply));
 }

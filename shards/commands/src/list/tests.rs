@@ -365,3 +365,43 @@ fn a_digest_depends_on_the_order_of_elements() {
         assert_ne!(a, c);
     });
 }
+
+#[test]
+fn what_waits_takes_what_is_there_from_the_first_key_that_has_any() {
+    on_shards(|rig| {
+        rig.check("RPUSH b 1 2 3 4", ":4");
+        rig.check("RPUSH c 5 6", ":2");
+        rig.check("BLPOP a b c 0", "[$b $1]");
+        rig.check("BRPOP c b 0", "[$c $6]");
+        rig.check("BLMPOP 0 3 a b c RIGHT COUNT 2", "[$b [$4 $3]]");
+        rig.check("BLMOVE b d LEFT LEFT 0", "$2");
+        rig.check("BRPOPLPUSH c d 0", "$5");
+        rig.check("LRANGE d 0 -1", "[$5 $2]");
+        rig.check("EXISTS a b c", ":0");
+        rig.check("BLPOP a b c 0", "nil");
+        rig.check("BLMOVE a d LEFT LEFT 0", "nil");
+    });
+}
+
+#[test]
+fn what_waits_is_refused_with_redis_own_words() {
+    on_shards(|rig| {
+        rig.check("SET s x", "+OK");
+        let wrong = "-WRONGTYPE Operation against a key holding the wrong kind of value";
+        for line in ["BLPOP a s 0", "BRPOP s a 0", "BLMPOP 0 2 a s LEFT", "BLMOVE s a LEFT LEFT 0"] {
+            rig.check(line, wrong);
+        }
+        rig.check("RPUSH l 1", ":1");
+        rig.check("BRPOPLPUSH l s 0", wrong);
+        rig.check("LLEN l", ":1");
+        for timeout in ["x", "nan", "1x", ""] {
+            rig.check(&format!("BLPOP a b \"{timeout}\""), "-ERR timeout is not a float or out of range");
+        }
+        rig.check("BLPOP a b -1", "-ERR timeout is negative");
+        rig.check("BLPOP a b 1e17", "-ERR timeout is out of range");
+        rig.check("BLMPOP x 0 a LEFT", "-ERR numkeys should be greater than 0");
+        rig.check("BLMPOP 0 1 a UP", "-ERR syntax error");
+        rig.check("BLMOVE a b LEFT UP x", "-ERR syntax error");
+        rig.check("BLMOVE a b LEFT RIGHT x", "-ERR timeout is not a float or out of range");
+    });
+}

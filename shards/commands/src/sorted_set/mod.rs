@@ -2,6 +2,7 @@
 //! the store knows.
 
 mod add;
+mod blocking;
 mod combine;
 mod interval;
 #[cfg(test)]
@@ -34,6 +35,9 @@ pub(crate) use pool::Pool;
 pub(crate) static ALL: &[&Command] = &[
     &add::ZADD,
     &add::ZINCRBY,
+    &blocking::BZMPOP,
+    &blocking::BZPOPMAX,
+    &blocking::BZPOPMIN,
     &combine::ZDIFF,
     &combine::ZDIFFSTORE,
     &combine::ZINTER,

@@ -78,10 +78,11 @@ impl Pops {
         Some(Pops { keys, end, count })
     }
 
-    fn again(args: Args<'_>) -> Pops {
+    /// The same of arguments that were checked before.
+    pub(super) fn again(args: Args<'_>, at: usize) -> Pops {
         let mut unread = Vec::new();
         let mut unsaid = Reply::new(&mut unread, resp::Version::Resp2);
-        Pops::read(args, 1, &mut unsaid).expect("the arguments were checked")
+        Pops::read(args, at, &mut unsaid).expect("the arguments were checked")
     }
 }
 
@@ -127,7 +128,11 @@ pub(crate) fn pop_into(
 
 /// What would be popped, were this key the one; `WrongKind` where it is of another.
 fn gather(ctx: &mut Ctx<'_>, args: Args<'_>, _: usize, key: Key<'_>) -> Piece {
-    let pops = Pops::again(args);
+    copy_of_end(ctx, key, Pops::again(args, 1))
+}
+
+/// A copy of the entries that would be popped from a key.
+pub(super) fn copy_of_end(ctx: &mut Ctx<'_>, key: Key<'_>, pops: Pops) -> Piece {
     match read(ctx, key) {
         Err(WrongKind) => Piece::WrongKind,
         Ok(None) => Piece::Value(None),
@@ -150,18 +155,7 @@ fn decide(_: &Check, args: Args<'_>, pieces: &mut [Piece], reply: &mut Reply<'_>
                 return None;
             }
             Piece::Value(Some(entries)) => {
-                reply.array(2);
-                reply.bulk(args.get(2 + at));
-                let mut count = 0;
-                entries.each_item(&mut |_| count += 1);
-                reply.array(count);
-                entries.each_item(&mut |item| {
-                    if let Item::Scored(member, score) = item {
-                        reply.array(2);
-                        lookup::bulk(member, reply);
-                        reply.double(score);
-                    }
-                });
+                answer_with(args.get(2 + at), entries, reply);
                 let order = |place| if place == at { Order::Act(act, None) } else { Order::Nothing };
                 return Some((0..pieces.len()).map(order).collect());
             }
@@ -172,9 +166,25 @@ fn decide(_: &Check, args: Args<'_>, pieces: &mut [Piece], reply: &mut Reply<'_>
     None
 }
 
+/// Replies with a key and the entries that it has.
+pub(super) fn answer_with(name: &[u8], entries: &Detached, reply: &mut Reply<'_>) {
+    reply.array(2);
+    reply.bulk(name);
+    let mut count = 0;
+    entries.each_item(&mut |_| count += 1);
+    reply.array(count);
+    entries.each_item(&mut |item| {
+        if let Item::Scored(member, score) = item {
+            reply.array(2);
+            lookup::bulk(member, reply);
+            reply.double(score);
+        }
+    });
+}
+
 /// Pops what was replied: the key is locked since it was looked at.
 fn act(ctx: &mut Ctx<'_>, args: Args<'_>, key: Key<'_>, _: Option<Detached>) {
-    let pops = Pops::again(args);
+    let pops = Pops::again(args, 1);
     let popped = pop(ctx, key, pops.end, pops.count, &mut |_| (), &mut |_, _| ());
     debug_assert!(popped.is_ok_and(|popped| popped > 0), "it was there in the first hop");
 }

@@ -298,3 +298,21 @@ fn in_resp3_members_and_scores_are_pairs() {
     assert_eq!(bytes("ZADD z INCR 1 c"), ",4\r\n");
     assert_eq!(bytes("ZRANK z x WITHSCORE"), "_\r\n");
 }
+
+#[test]
+fn what_waits_takes_what_is_there_from_the_first_key_that_has_any() {
+    on_shards(|rig| {
+        rig.check("ZADD b 1 x 2 y 3 z", ":3");
+        rig.check("ZADD c 4 w", ":1");
+        rig.check("BZPOPMIN a b c 0", "[$b $x $1]");
+        rig.check("BZPOPMAX c b 0", "[$c $w $4]");
+        rig.check("BZMPOP 0 3 a b c MAX COUNT 9", "[$b [[$z $3] [$y $2]]]");
+        rig.check("EXISTS a b c", ":0");
+        rig.check("BZMPOP 0 3 a b c MAX", "nil");
+        rig.check("SET s x", "+OK");
+        rig.check("BZPOPMIN a s 0", "-WRONGTYPE Operation against a key holding the wrong kind of value");
+        rig.check("BZPOPMIN a b x", "-ERR timeout is not a float or out of range");
+        rig.check("BZMPOP x 0 a MIN", "-ERR numkeys should be greater than 0");
+        rig.check("BZMPOP -1 1 a MIN", "-ERR timeout is negative");
+    });
+}

@@ -202,11 +202,13 @@ impl Shard {
         let mut bytes = Vec::with_capacity(16 + exec.replies.iter().map(Vec::len).sum::<usize>());
         let mut reply = Reply::new(&mut bytes, version);
         reply.array(exec.replies.len());
-        for answer in &exec.replies {
-            if answer.is_empty() {
-                reply.raw(&nothing(version));
-            } else {
-                reply.raw(answer);
+        for (place, answer) in exec.replies.iter().enumerate() {
+            let (queued, _) = exec.args(place);
+            match self.catalog.entry(queued.number).command.blocks {
+                _ if !answer.is_empty() => reply.raw(answer),
+                // There is nothing, and no waiting here.
+                Some(blocks) => blocks.nothing(&mut reply),
+                None => reply.raw(&nothing(version)),
             }
         }
         let work = self.home.remove(name);

@@ -9,7 +9,7 @@ use crate::parcel::{ConnId, Hop, Parcel, Part, Ticket};
 use crate::planted::Bug;
 use crate::session::{Hold, Session};
 use crate::txn::works::{KEPT_BYTES_MAX, Work, push_arguments};
-use commands::{After, Args, Entry, Everywhere, Go, Lock, Order, Piece, Run, Spread};
+use commands::{After, Args, Caller, Entry, Everywhere, Go, Lock, Order, Piece, Run, Spread};
 use resp::Reply;
 
 impl Shard {
@@ -22,15 +22,31 @@ impl Shard {
         args: Args<'_>,
         out: &mut O,
     ) {
-        let hop = if matches!(entry.command.run, Run::Plan(_)) { Hop::Gather } else { Hop::Spread };
         let muted = self.is_muted(session);
         let ticket = self.ticket_only(conn, session, out);
-        let mut work = self.home.work(ticket, entry.number, self.caller(session), muted);
+        self.begin_over_keys(ticket, muted, self.caller(session), entry, args);
+    }
+
+    /// The same with a ticket for its answer.
+    pub(crate) fn begin_over_keys(
+        &mut self,
+        ticket: Ticket,
+        muted: bool,
+        caller: Caller,
+        entry: &Entry,
+        args: Args<'_>,
+    ) {
+        let hop = if matches!(entry.command.run, Run::Plan(_)) { Hop::Gather } else { Hop::Spread };
+        let mut work = self.home.work(ticket, entry.number, caller, muted);
         if hop == Hop::Gather {
             work.bytes.extend_from_slice(args.bytes());
             work.spans.extend_from_slice(args.spans());
         }
         self.home.divide(&mut work, args, hop);
+        if entry.command.blocks.is_some() {
+            work.blocks = true;
+            work.parts.iter_mut().for_each(|part| part.wait = Some(ticket));
+        }
         let name = self.home.insert(work);
         self.home.staged.push_back(name);
     }
@@ -270,6 +286,9 @@ impl Shard {
         if self.sessions.is_gone(ticket.conn) {
             self.unwatch_parts(&work, out);
         }
+        if work.blocks {
+            return self.finish_blocking(work, reply, out);
+        }
         self.home.put_away(work);
         self.count_answer(number, reply);
         self.answer(ticket, if muted { &[] } else { reply }, false, out);
@@ -352,6 +371,11 @@ impl Shard {
         let mut reply = Reply::new(&mut bytes, work.caller.version);
         let orders = (plan.decide)(&facts, Args::new(&work.bytes, &work.spans), &mut pieces, &mut reply);
         match orders.filter(|_| !self.planted(Bug::SecondHopSkipped)) {
+            None if bytes.is_empty() && self.home.find(name).blocks => {
+                // Under the same seals: whatever comes to be there is seen.
+                self.home.find(name).parts.iter_mut().for_each(|part| part.waits = true);
+                self.apply(name, Vec::new(), out);
+            }
             None => {
                 self.block.transactions_single_hop.add(1);
                 let work = self.home.remove(name);

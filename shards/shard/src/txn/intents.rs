@@ -1,9 +1,11 @@
 //! The locks of one shard. Transactions arrive in one order, the same on every shard, and lock their
 //! keys in that order: nothing can wait in a circle. What has started seals its keys until it is done
-//! on every shard, so that nobody sees a half of it. Nothing here knows commands or bytes.
+//! on every shard, so that nobody sees a half of it. A key may be held besides, for a moment that no
+//! transaction can lengthen. Nothing here knows commands or bytes.
 
 use super::locks::Locks;
-use std::collections::VecDeque;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, VecDeque};
 
 /// A key to lock, and whether for writing.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -68,17 +70,60 @@ pub(crate) struct Intents {
     behind: VecDeque<(u64, u16, Vec<Want>, bool)>,
     whole: bool,
     spare_wants: Vec<Vec<Want>>,
+    /// Keys that nothing starts on, and how often each is held.
+    held: BTreeMap<u64, u32>,
+    /// A hold has gone: something may start, or go on.
+    unheld: bool,
+    /// Transactions that are active, and keys that are held.
+    occupied: usize,
 }
 
 impl Intents {
     /// Nothing is sealed: the one branch that a single-key command pays.
     #[inline]
     pub(crate) fn is_clear(&self) -> bool {
-        self.active.is_empty()
+        self.occupied == 0
+    }
+
+    /// Nothing starts on a key from now on, and whoever wants it waits.
+    pub(crate) fn hold(&mut self, lock: u64) {
+        *self.held.entry(lock).or_insert(0) += 1;
+        self.count();
+    }
+
+    /// The end of a hold. Then let waiting commands run, and `grant`.
+    pub(crate) fn unhold(&mut self, lock: u64) {
+        let Entry::Occupied(mut entry) = self.held.entry(lock) else {
+            unreachable!("what is held no more was held");
+        };
+        *entry.get_mut() -= 1;
+        if *entry.get() == 0 {
+            entry.remove();
+            self.unheld = true;
+        }
+        self.count();
+    }
+
+    /// Whether a hold has gone since this was last asked.
+    pub(crate) fn take_unheld(&mut self) -> bool {
+        std::mem::take(&mut self.unheld)
+    }
+
+    fn count(&mut self) {
+        self.occupied = self.active.len() + self.held.len();
+    }
+
+    fn is_held(&self, wants: &[Want]) -> bool {
+        !self.held.is_empty() && wants.iter().any(|want| self.held.contains_key(&want.lock))
     }
 
     /// Whether a command that wants this key must wait.
     pub(crate) fn sealed(&self, want: Want) -> bool {
+        self.sealed_by_started(want) || !self.held.is_empty() && self.held.contains_key(&want.lock)
+    }
+
+    /// The same for a command that does not mind holds.
+    pub(crate) fn sealed_by_started(&self, want: Want) -> bool {
         self.whole
             || self.locks.get(want.lock).is_some_and(|lock| lock.writer || want.write && lock.readers > 0)
     }
@@ -109,7 +154,7 @@ impl Intents {
     }
 
     fn must_queue(&self, whole: bool) -> bool {
-        self.whole || !self.behind.is_empty() || (whole && !self.active.is_empty())
+        self.whole || !self.behind.is_empty() || (whole && !self.is_clear())
     }
 
     /// Takes a place behind every earlier transaction that wants one of the keys. Where there is none, as is
@@ -134,12 +179,14 @@ impl Intents {
             lock.readers += u32::from(granted);
             lock.more.push_back(Waiter { id, write, granted });
         }
-        if blocked > 0 {
+        let starts = blocked == 0 && !self.is_held(&wants);
+        if !starts {
             self.take_seals_back(id, &wants);
         }
         self.whole |= whole;
-        self.active.push_back(Active { id, home, whole, wants, blocked, started: blocked == 0 });
-        blocked == 0
+        self.active.push_back(Active { id, home, whole, wants, blocked, started: starts });
+        self.count();
+        starts
     }
 
     /// A transaction must wait after all: what it was granted is not sealed yet.
@@ -192,6 +239,7 @@ impl Intents {
                 self.spare_wants.push(ended.wants);
             }
         }
+        self.count();
         self.active.len() < before
     }
 
@@ -227,13 +275,13 @@ impl Intents {
     pub(crate) fn grant(&mut self, start: &mut Vec<u64>) {
         for place in 0..self.active.len() {
             let active = &self.active[place];
-            if !active.started && active.blocked == 0 {
+            if !active.started && active.blocked == 0 && !self.is_held(&active.wants) {
                 start.push(active.id);
                 self.begin(place);
             }
         }
         while let Some((_, _, _, whole)) = self.behind.front() {
-            if self.whole || (*whole && !self.active.is_empty()) {
+            if self.whole || (*whole && !self.is_clear()) {
                 break;
             }
             let (id, home, wants, whole) = self.behind.pop_front().expect("it was just seen");
@@ -311,6 +359,39 @@ mod tests {
         assert_eq!(rig.started, [1, 2, 3]);
         rig.end(3);
         assert_eq!(rig.started, [1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn nothing_starts_on_what_is_held_and_ids_keep_their_order() {
+        let mut rig = Rig::new();
+        rig.intents.hold(7);
+        rig.intents.hold(7);
+        rig.enter(1, &[read(7), write(8)], false);
+        rig.enter(2, &[write(8)], false);
+        rig.enter(3, &[write(9)], false);
+        rig.enter(4, &[], true);
+        assert_eq!(rig.started, [3]);
+        assert!(rig.intents.sealed(read(7)) && !rig.intents.sealed_by_started(write(7)));
+        rig.intents.unhold(7);
+        rig.intents.grant(&mut rig.started);
+        assert!(!rig.intents.take_unheld() && rig.started == [3]);
+        rig.intents.unhold(7);
+        assert!(rig.intents.take_unheld());
+        rig.intents.grant(&mut rig.started);
+        assert_eq!(rig.started, [3, 1]);
+        rig.end(1);
+        rig.end(2);
+        rig.end(3);
+        assert_eq!(rig.started, [3, 1, 2, 4]);
+        rig.end(4);
+        rig.intents.hold(7);
+        rig.enter(5, &[], true);
+        assert_eq!(rig.started, [3, 1, 2, 4]);
+        rig.intents.unhold(7);
+        rig.intents.grant(&mut rig.started);
+        assert_eq!(rig.started, [3, 1, 2, 4, 5]);
+        rig.end(5);
+        assert!(rig.intents.is_clear());
     }
 
     #[test]

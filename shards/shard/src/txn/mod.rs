@@ -24,4 +24,4 @@ pub(crate) use intents::Want;
 pub(crate) use multi::Multi;
 pub(crate) use remote::Remote;
 pub(crate) use watch::Guard;
-pub(crate) use works::{Home, push_argument};
+pub(crate) use works::{Home, Work, push_argument};

@@ -354,6 +354,12 @@ impl Shard {
                 None => Reply::new(&mut self.reply, caller.version).ok(),
             },
         }
+        if self.reply.len() == before
+            && let Some(blocks) = self.catalog.entry(queued.number).command.blocks
+        {
+            // There is nothing, and no waiting here.
+            blocks.nothing(&mut Reply::new(&mut self.reply, caller.version));
+        }
         if self.reply.len() == before {
             // CLIENT REPLY says nothing, but each command has its place in the array.
             Reply::new(&mut self.reply, caller.version).null();

@@ -123,6 +123,9 @@ impl Shard {
                 self.marks.unsettled += 1;
                 break;
             }
+            if let Some(ticket) = part.wait {
+                self.anew_arrives(part.caller.client, ticket);
+            }
             let reads = !self.planted(Bug::ReadsUnlocked);
             let wanted = part.keys.iter().filter(|key| key.write || reads);
             let wants = wanted.map(|key| Want { lock: lock_of(key.hash), write: key.write });
@@ -150,12 +153,18 @@ impl Shard {
 
     /// Takes away the seals of commands that are done everywhere; what waited for them goes on.
     pub(crate) fn release<O: Outbox>(&mut self, out: &mut O) {
-        if self.remote.intents.is_clear() {
+        let unheld = self.remote.intents.take_unheld();
+        if self.remote.intents.is_clear() && !unheld {
             return;
         }
         let board = self.home.board();
         let early = self.planted(Bug::EarlyRelease);
-        if self.remote.intents.release(|home, id| early || board.open(usize::from(home)) > id) {
+        let ended = self.remote.intents.release(|home, id| early || board.open(usize::from(home)) > id);
+        // What somebody waited for is theirs before others get at it.
+        if ended && self.waits.wants_service() {
+            self.serve(out);
+        }
+        if ended | unheld | self.remote.intents.take_unheld() {
             // Single-shard commands first: they take a moment and seal nothing.
             if !self.planted(Bug::ParkedForever) {
                 self.unpark(out);
@@ -229,12 +238,13 @@ impl Shard {
     }
 
     fn gather(&mut self, part: &mut Part) {
+        part.looked = self.now;
         let args = Args::new(&part.bytes, &part.spans);
         self.gather_keys(part.number, part.caller, args, &part.keys, &mut part.pieces);
     }
 
     /// Runs a plan's first hop on these keys.
-    pub(super) fn gather_keys(
+    pub(crate) fn gather_keys(
         &mut self,
         number: u16,
         caller: Caller,
@@ -254,14 +264,20 @@ impl Shard {
 
     /// Runs a part's second hop.
     fn carry_orders(&mut self, part: &mut Part) {
+        if part.waits {
+            return self.wait_by_part(part);
+        }
+        // What was there then is there still, also if its time is over by now.
+        let now = std::mem::replace(&mut self.now, part.looked);
         let args = Args::new(&part.bytes, &part.spans);
         for (key, order) in part.keys.iter().zip(part.orders.drain(..)) {
             self.carry_order(part.caller, args, *key, order);
         }
+        self.now = now;
     }
 
     /// Carries out a plan's order for one key.
-    pub(super) fn carry_order(&mut self, caller: Caller, args: Args<'_>, key: PartKey, order: Order) {
+    pub(crate) fn carry_order(&mut self, caller: Caller, args: Args<'_>, key: PartKey, order: Order) {
         self.recount = true;
         let now = self.now.ms();
         let name = Key { bytes: args.get(key.span as usize), hash: key.hash };

@@ -126,7 +126,7 @@ impl Shard {
                 |at| args.get(at),
                 |at| {
                     count += 1;
-                    let key = self.store.key(args.get(at));
+                    let key = hashed.key(args.get(at)).unwrap_or_else(|| self.store.key(args.get(at)));
                     if good && self.watched.is_watched(caller.db, key) {
                         let was_there = self.store.find_untouched(db, key, now).is_some();
                         suspects.push(Suspect { key, was_there });
@@ -144,6 +144,9 @@ impl Shard {
             if count == 1 || was_there || self.store.find_untouched(db, key, now).is_some() {
                 self.watched.touch(caller.db, key);
             }
+        }
+        if self.watched.awaited().has_changed() {
+            self.hold_changed();
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The book of commands over several shards whose home is here: what each needs until it is answered, its
 //! parts, and the memory of both for reuse. It does not know when anything is sent, or what is answered.
 
+use crate::outbox::Now;
 use crate::parcel::{Hop, Part, PartKey, Ticket};
 use crate::pause::PAUSED_WRITES;
 use crate::txn::exec::Exec;
@@ -18,8 +19,8 @@ pub(super) const KEPT_BYTES_MAX: usize = 16 * 1024;
 
 /// A command over several shards, at home.
 pub(crate) struct Work {
-    pub(super) ticket: Ticket,
-    pub(super) number: u16,
+    pub(crate) ticket: Ticket,
+    pub(crate) number: u16,
     pub(crate) caller: Caller,
     pub(super) id: u64,
     /// Its arguments, where it ends by looking at them: not for `Spread`.
@@ -38,6 +39,8 @@ pub(crate) struct Work {
     pub(super) exec: Option<Box<Exec>>,
     /// It is EXEC, and may write.
     pub(super) writes: bool,
+    /// It is a blocking command.
+    pub(super) blocks: bool,
 }
 
 /// All commands over several shards whose home is here.
@@ -132,6 +135,7 @@ impl Home {
                 muted,
                 exec: None,
                 writes: false,
+                blocks: false,
             });
         };
         (work.ticket, work.number, work.caller, work.muted) = (ticket, number, caller, muted);
@@ -146,7 +150,7 @@ impl Home {
     }
 
     /// A command has ended: its memory, and that of its parts, is kept for the next one.
-    pub(super) fn put_away(&mut self, mut work: Box<Work>) {
+    pub(crate) fn put_away(&mut self, mut work: Box<Work>) {
         while let Some(mut part) = work.parts.pop() {
             let bytes = part.bytes.capacity() + part.reply.capacity() + 16 * part.keys.capacity();
             if self.spare_parts.len() < SPARE_MAX && bytes <= KEPT_BYTES_MAX {
@@ -160,7 +164,7 @@ impl Home {
             work.spans.clear();
             work.reply.clear();
             (work.id, work.keys, work.away) = (0, 0, 0);
-            (work.exec, work.writes) = (None, false);
+            (work.exec, work.writes, work.blocks) = (None, false, false);
             self.spare_works.push(work);
         }
     }
@@ -253,6 +257,9 @@ pub(super) fn empty_part(home: u16, caller: Caller) -> Part {
         pieces: Vec::new(),
         orders: Vec::new(),
         share: None,
+        looked: Now::default(),
+        wait: None,
+        waits: false,
     }
 }
 

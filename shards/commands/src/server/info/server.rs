@@ -55,6 +55,8 @@ pub(super) fn clients(house: &mut dyn House, figures: &Figures, text: &mut Strin
     line(text, "client_recent_max_output_buffer", output);
     line(text, "blocked_clients", counters.blocked_clients.read());
     lines(text, &["tracking_clients", "clients_in_timeout_table"], 0);
+    line(text, "total_blocking_keys", counters.blocking_keys.read());
+    line(text, "total_blocking_keys_on_nokey", 0);
 }
 
 /// The largest input and output held for a client of this shard.
