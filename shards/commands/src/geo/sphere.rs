@@ -146,7 +146,9 @@ impl Place {
 
     /// Metres to another place on a great circle (the haversine formula).
     pub(super) fn distance(self, other: Place) -> f64 {
-        let half_longitude = ((other.longitude - self.longitude).to_radians() / 2.0).sin();
+        // Each to radians first: where a distance is stored, its last digits are seen, and Redis's are these.
+        let longitudes = other.longitude.to_radians() - self.longitude.to_radians();
+        let half_longitude = (longitudes / 2.0).sin();
         if half_longitude == 0.0 {
             return self.distance_of_latitudes(other);
         }
@@ -185,6 +187,14 @@ mod unit_tests {
         assert!((again.longitude - palermo.longitude).abs() < 1e-5);
         assert_eq!(again.score(), palermo.score());
         assert_eq!(&again.text(), b"sqc8b49rny0");
+    }
+
+    #[test]
+    fn distances_have_the_last_digits_of_redis() {
+        let place = Place { longitude: 2.190_938_995_263_2, latitude: 41.433_791_470_673 };
+        let met = Place::of_score(place.score());
+        let here = Place { longitude: 2.191, latitude: 41.433 };
+        assert_eq!(here.distance(met).to_string(), "88.05060698409301");
     }
 
     #[test]
