@@ -154,12 +154,6 @@ pub fn tell_noted(store: &mut Store, events: &mut Vec<KeyEvent>) {
     drop(events.splice(at..at, noted));
 }
 
-/// A key that is read was not there.
-#[cold]
-fn tell_missed(events: &mut Vec<KeyEvent>, db: u16, key: &[u8]) {
-    events.push(KeyEvent { class: Events::MISS, name: MISS, db, key: key.to_vec() });
-}
-
 impl KeyEvent {
     /// No event: something else was said that stands in a queue of its own.
     pub fn said() -> KeyEvent {
@@ -286,11 +280,17 @@ pub struct Ctx<'a> {
 pub(crate) fn count_look(effects: &mut Effects, live: &Live, db: u16, key: &[u8], found: bool) {
     if found {
         effects.hits += 1;
-        return;
+    } else {
+        count_miss(effects, live, db, key);
     }
+}
+
+/// The rest of it, out of the way of what is found.
+#[inline(never)]
+fn count_miss(effects: &mut Effects, live: &Live, db: u16, key: &[u8]) {
     effects.misses += 1;
     if live.notify_events.intersects(Events::MISS) {
-        tell_missed(&mut effects.events, db, key);
+        effects.events.push(KeyEvent { class: Events::MISS, name: MISS, db, key: key.to_vec() });
     }
 }
 

@@ -10,8 +10,8 @@ use store::{Entry, HashRef, SetRef, Text};
 pub(crate) const WRONG_KIND: &str = "WRONGTYPE Operation against a key holding the wrong kind of value";
 
 /// A key that is read: a hit or a miss is counted, the access clock set (unless the client said
-/// CLIENT NO-TOUCH).
-#[inline]
+/// CLIENT NO-TOUCH). Always inlined, as GET is.
+#[inline(always)]
 pub(crate) fn read<'s>(ctx: &'s mut Ctx<'_>, key: Key<'_>) -> Option<Entry<'s>> {
     if ctx.caller.no_touch {
         return peek(ctx, key);
