@@ -85,10 +85,20 @@ pub struct Marks {
     pub offer_behind_offer: u64,
     /// What a key had could not be taken yet: a transaction was not done.
     pub service_sealed: u64,
+    /// A collection outgrew its packed form.
+    pub grown: u64,
+    /// The same in a part of a command, while other parts of it were away.
+    pub grown_in_part: u64,
+    /// A large removed value was freed in several slices.
+    pub freed_slices: u64,
+    /// A field of a hash expired that nobody asked for.
+    pub fields_expired: u64,
+    /// A command met a field of a hash whose time had come.
+    pub fields_met: u64,
 }
 
 /// How many there are.
-const MARKS: usize = 41;
+const MARKS: usize = 46;
 
 impl Marks {
     /// Adds another shard's.
@@ -141,7 +151,20 @@ impl Marks {
             ("ended_while_blocked", &mut self.ended_while_blocked),
             ("offer_behind_offer", &mut self.offer_behind_offer),
             ("service_sealed", &mut self.service_sealed),
+            ("grown", &mut self.grown),
+            ("grown_in_part", &mut self.grown_in_part),
+            ("freed_slices", &mut self.freed_slices),
+            ("fields_expired", &mut self.fields_expired),
+            ("fields_met", &mut self.fields_met),
         ]
+    }
+
+    /// Takes over what the store has counted itself.
+    pub fn look_at(&mut self, counters: &store::Counters) {
+        self.grown = counters.grown;
+        self.freed_slices = counters.freed_slices;
+        self.fields_expired = counters.expired_fields;
+        self.fields_met = counters.met_fields;
     }
 
     /// All marks by name.

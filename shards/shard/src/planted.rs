@@ -80,6 +80,18 @@ pub enum Bug {
     GoneStaysInLine,
     /// What is offered to a client that waits no more counts as taken.
     TakenTwice,
+    /// What a plan orders for a key that is not there is not done.
+    ActLost,
+    /// A value that a plan makes does not replace what is there.
+    PutOnlyNew,
+    /// A value that a plan makes lands in the client's database.
+    PutHere,
+    /// Keys and fields do not expire in parts of commands over several shards.
+    TimelessPart,
+    /// What keys of other shards hold is taken for each other.
+    PiecesSwapped,
+    /// What was removed is never freed.
+    NeverFrees,
 }
 
 impl Bug {
@@ -122,6 +134,12 @@ impl Bug {
         Bug::ReadyUnheld,
         Bug::GoneStaysInLine,
         Bug::TakenTwice,
+        Bug::ActLost,
+        Bug::PutOnlyNew,
+        Bug::PutHere,
+        Bug::TimelessPart,
+        Bug::PiecesSwapped,
+        Bug::NeverFrees,
     ];
 }
 

@@ -175,6 +175,9 @@ impl Shard {
     }
 
     fn reclaim(&mut self) {
+        if self.planted(Bug::NeverFrees) {
+            return;
+        }
         self.cron.reclaiming = self.store.has_ruins() && self.store.reclaim(RECLAIM_ENTRIES);
     }
 

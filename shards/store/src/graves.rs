@@ -23,6 +23,8 @@ pub(crate) struct Graves {
     graves: Vec<Grave>,
     /// Values that are freed by now.
     emptied: u64,
+    /// Slices that were freed while more was left.
+    slices: u64,
 }
 
 impl Graves {
@@ -33,6 +35,11 @@ impl Graves {
     /// Values that have been freed here since the last call.
     pub(crate) fn take_emptied(&mut self) -> u64 {
         std::mem::take(&mut self.emptied)
+    }
+
+    /// Slices that have been freed here since the last call while more was left.
+    pub(crate) fn take_slices(&mut self) -> u64 {
+        std::mem::take(&mut self.slices)
     }
 
     /// Frees a buffer, now or later; answers the bytes that are free now.
@@ -63,6 +70,7 @@ impl Graves {
                     self.drop_last();
                     return Some(before);
                 }
+                self.slices += 1;
                 buffer.clear();
                 buffer.shrink_to(before - DIG_BYTES);
                 before - buffer.capacity()
@@ -73,6 +81,7 @@ impl Graves {
                     self.drop_last();
                     return Some(before);
                 }
+                self.slices += 1;
                 big.free_some(DIG_ELEMENTS);
                 before - big.memory_bytes()
             }

@@ -53,6 +53,7 @@ impl Store {
         let slices = budget_entries.div_ceil(DIG_ENTRIES);
         let mut budget = budget_entries.saturating_sub((slices - self.cells.dig(slices)) * DIG_ENTRIES);
         self.counters.lazily_freed += self.cells.graves().take_emptied();
+        self.counters.freed_slices += self.cells.graves().take_slices();
         budget = self.reclaim_due(budget);
         while budget > 0 {
             let Some(ruin) = self.ruins.last_mut() else { break };

@@ -35,6 +35,12 @@ pub struct Counters {
     pub expired: u64,
     /// Fields of hashes that active expiry removed.
     pub expired_fields: u64,
+    /// Fields of hashes whose time had come when a command met them.
+    pub met_fields: u64,
+    /// Collections that have outgrown their packed form.
+    pub grown: u64,
+    /// Slices of large removed values that were freed before their last.
+    pub freed_slices: u64,
     /// Flushed keys whose memory was freed.
     pub lazily_freed: u64,
 }

@@ -30,6 +30,9 @@ static SETTINGS: &[Setting] = &[
 /// Longest string: nobody here needs half a gigabyte.
 const STRING_BYTES_MAX: u64 = 1 << 20;
 
+/// Elements of the largest packed collection where they are to outgrow that soon.
+const SMALL: u64 = 4;
+
 pub(crate) fn nodes(
     plan: &Plan,
     random: &mut Random,
@@ -45,6 +48,14 @@ pub(crate) fn nodes(
     settings.live.pipeline_order = if plan.strict { PipelineOrder::Strict } else { PipelineOrder::Relaxed };
     settings.live.proto_max_bulk_len = STRING_BYTES_MAX;
     settings.live.enable_debug_command = Permit::Yes;
+    if plan.small {
+        let encodings = &mut settings.live.encodings;
+        encodings.hash_max_listpack_entries = SMALL;
+        encodings.list_max_listpack_size = SMALL as i32;
+        encodings.set_max_intset_entries = SMALL;
+        encodings.set_max_listpack_entries = SMALL;
+        encodings.zset_max_listpack_entries = SMALL;
+    }
     settings.live.timeout_s = u64::from(plan.timeout);
     let mut inboxes: Vec<Vec<Receiver<Parcel>>> = (0..shards).map(|_| Vec::new()).collect();
     let mut wires = Vec::new();

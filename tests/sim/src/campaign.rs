@@ -80,7 +80,8 @@ impl Campaign {
 }
 
 /// Marks that one shard alone cannot reach: nothing is divided, no ring is there, all ids are its own.
-const WITH_OTHERS: [&str; 18] = [
+const WITH_OTHERS: [&str; 19] = [
+    "grown_in_part",
     "anew_in_vain",
     "blocked_on_several",
     "exec_plan",

@@ -2,11 +2,12 @@
 //! between them, so that a reply that slips is seen. It knows no command by heart but those that would
 //! end the run.
 
+use crate::declared::{Fill, add_all};
 use crate::random::Random;
 use crate::request::{Expect, Kinds, Request, show};
 use commands::{Catalog, Entry, ReplyMode};
 use resp::client::{Value, encode_command};
-use spec::{Argument, ArgumentKind};
+use spec::{Argument, ArgumentKind, Group};
 
 /// Commands that change what a client may expect, or end the run: sent on purpose or not at all.
 const APART: [&str; 23] = [
@@ -202,7 +203,7 @@ fn from_catalog(catalog: &'static Catalog, random: &mut Random) -> Request {
     };
     let mut args: Vec<Vec<u8>> = entry.full_name.split('|').map(|word| word.as_bytes().to_vec()).collect();
     let names = args.len();
-    entry.command.arguments.iter().for_each(|argument| add(argument, &mut args, random));
+    add_all(entry.command.arguments, &mut args, &mut Anything { group: entry.command.group }, random);
     let waits = entry.command.blocks.is_some();
     if waits {
         // Nobody waits for ever.
@@ -235,33 +236,39 @@ fn kinds_of(entry: &Entry) -> Kinds {
     kinds.or(Kinds::ERROR)
 }
 
-/// Adds what a declared argument stands for.
-fn add(argument: &Argument, args: &mut Vec<Vec<u8>>, random: &mut Random) {
-    if argument.optional && random.percent(65) {
-        return;
+/// Words of any command: a few keys for each kind of value, and any value.
+struct Anything {
+    group: Group,
+}
+
+impl Fill for Anything {
+    type Word = Vec<u8>;
+
+    fn token(&mut self, token: &str) -> Vec<u8> {
+        token.as_bytes().to_vec()
     }
-    let times = if argument.multiple { random.within(1, 4) } else { 1 };
-    for time in 0..times {
-        if let Some(token) = argument.token
-            && (time == 0 || argument.multiple_token)
-        {
-            args.push(token.as_bytes().to_vec());
-        }
-        match argument.kind {
-            ArgumentKind::PureToken => {}
-            ArgumentKind::OneOf if !argument.parts.is_empty() => {
-                add(random.pick(argument.parts), args, random)
-            }
-            ArgumentKind::Block => argument.parts.iter().for_each(|part| add(part, args, random)),
-            ArgumentKind::Key => args.push(key(random)),
-            kind => args.push(value(kind, random)),
-        }
+
+    /// Mostly one where a command of that group may have put something.
+    fn key(&mut self, random: &mut Random) -> Vec<u8> {
+        let letter = match self.group {
+            Group::List => "l",
+            Group::Set => "s",
+            Group::SortedSet | Group::Geo => "z",
+            Group::Hash => "h",
+            _ => return key(random),
+        };
+        if random.one_in(6) { key(random) } else { format!("{letter}{}", random.below(4)).into_bytes() }
+    }
+
+    fn value(&mut self, argument: &Argument, random: &mut Random) -> Vec<u8> {
+        value(argument.kind, random)
     }
 }
 
 fn key(random: &mut Random) -> Vec<u8> {
     let number = random.below(6);
-    match random.below(4) {
+    match random.below(6) {
+        4 => format!("{}{}", random.pick(&["l", "s", "z", "h"]), random.below(4)).into_bytes(),
         0 => format!("{{tag}}{number}").into_bytes(),
         _ => format!("k{number}").into_bytes(),
     }

@@ -1,12 +1,15 @@
 //! Requests on a few hot keys, remembered with their replies: the history that must have one order.
 //! It does not know how requests travel, nor how the order is looked for.
 
+use crate::calls::{Call, Word};
+use crate::hot::Hot;
 use crate::linear::Op;
 use crate::model::{Act, DATABASES, SetExpiry, Text};
 use crate::plan::Plan;
 use crate::random::Random;
 use crate::request::{Expect, Request};
 use crate::wires::Instant;
+use commands::Catalog;
 use resp::client::Value;
 
 /// The hot keys and all that was done to them.
@@ -22,6 +25,8 @@ pub(crate) struct History {
     big: bool,
     /// Only what locks the whole keyspace makes others wait.
     alone: bool,
+    /// Commands on collections, if the history is about them.
+    hot: Option<Hot>,
 }
 
 /// When and by whom a request is made.
@@ -49,13 +54,15 @@ fn name(place: usize, tagged: bool, plan: &Plan, random: &mut Random) -> String 
 }
 
 impl History {
-    pub(crate) fn new(plan: &Plan, random: &mut Random) -> History {
+    pub(crate) fn new(plan: &Plan, catalog: &'static Catalog, random: &mut Random) -> History {
         let count = random.within(2, 5);
         let tagged = random.one_in(3);
         let mut keys: Vec<String> = (0..count).map(|place| name(place, tagged, plan, random)).collect();
         keys.sort();
         keys.dedup();
+        let hot = plan.kinds.then(|| Hot::new(catalog, keys.len(), random));
         History {
+            hot,
             keys,
             ops: Vec::new(),
             serial: 0,
@@ -88,6 +95,9 @@ impl History {
 
     /// The next request of a client.
     pub(crate) fn next(&mut self, moment: Moment, random: &mut Random) -> Request {
+        if let Some(act) = self.of_collections(moment, false, random) {
+            return self.record(moment, act);
+        }
         let act = match (self.taste, random.below(20)) {
             (3, 0..=9) => Act::Get(self.key(random)),
             (3, 10..=13) => Act::MSet((0..self.keys.len()).map(|key| (key, self.text(random))).collect()),
@@ -104,6 +114,13 @@ impl History {
             _ => Act::Get(self.key(random)),
         };
         self.record(moment, act)
+    }
+
+    /// Mostly a command on collections, where the history is about them.
+    fn of_collections(&self, moment: Moment, inside: bool, random: &mut Random) -> Option<Act> {
+        let hot = self.hot.as_ref().filter(|_| random.below(20) < 15)?;
+        // What a lost transaction has taken is known to nobody.
+        hot.call(moment.now_ms, random).filter(|call| !inside || !call.takes_one()).map(Act::Call)
     }
 
     /// A transaction of a client, with all that belongs to it.
@@ -130,6 +147,9 @@ impl History {
     }
 
     fn inside(&mut self, moment: Moment, random: &mut Random) -> Act {
+        if let Some(act) = self.of_collections(moment, true, random) {
+            return act;
+        }
         match random.below(24) {
             0..=7 => self.single(random),
             8..=12 => self.several(random),
@@ -143,7 +163,10 @@ impl History {
     /// Looks at every key of every database, one after the other: the end of the history.
     pub(crate) fn closing(&mut self, moment: Moment, db: usize) -> Vec<Request> {
         let look = (0..self.keys.len()).map(Act::Get).chain([Act::MGet((0..self.keys.len()).collect())]);
-        let looks: Vec<Act> = look.collect();
+        let mut looks: Vec<Act> = look.collect();
+        if self.hot.is_some() {
+            looks.extend((0..self.keys.len()).flat_map(|key| looks_at(key, self.keys.len())));
+        }
         looks.into_iter().map(|act| self.record(Moment { db, ..moment }, act)).collect()
     }
 
@@ -172,7 +195,7 @@ impl History {
     pub(crate) fn answered(&mut self, op: usize, written: Instant, value: Value) {
         let op = &mut self.ops[op];
         (op.answered, op.answered_ms) = (written.step, written.ms);
-        op.reply = Some(value);
+        op.reply = Some(op.act.plain(value, &self.keys));
     }
 
     fn single(&mut self, random: &mut Random) -> Act {
@@ -274,6 +297,13 @@ impl History {
             Act::FlushAll => vec![word("FLUSHALL")],
             Act::SwapDb => vec![word("SWAPDB"), word("0"), word("1")],
             Act::Exec { .. } => vec![word("EXEC")],
+            Act::Call(call) => {
+                let words = call.words.iter().map(|word| match word {
+                    Word::Key(at) => key(at),
+                    Word::Text(text) => text.to_vec(),
+                });
+                std::iter::once(word(call.name)).chain(words).collect()
+            }
             Act::Copy { from, to, db, replace } => {
                 let mut args = list("COPY", &[*from, *to]);
                 args.extend([word("DB"), word(&db.to_string())]);
@@ -293,4 +323,19 @@ impl History {
             }
         }
     }
+}
+
+/// Reads all of a collection, whatever kind it is.
+fn looks_at(key: usize, keys: usize) -> impl Iterator<Item = Act> {
+    const LOOKS: [(&str, &[&str]); 4] = [
+        ("lrange", &["0", "-1"]),
+        ("smembers", &[]),
+        ("hgetall", &[]),
+        ("zrange", &["0", "-1", "WITHSCORES"]),
+    ];
+    LOOKS.into_iter().map(move |(name, rest)| {
+        let rest = rest.iter().map(|word| Word::Text(Text::from(*word)));
+        let words = std::iter::once(Word::Key(key)).chain(rest).collect();
+        Act::Call(Call::understood(name, words, keys).expect("the model knows these"))
+    })
 }

@@ -4,12 +4,17 @@
 #![forbid(unsafe_code)]
 
 mod build;
+mod calls;
 mod campaign;
+mod carriers;
 mod chaos;
 mod client;
 mod crowd;
+mod declared;
 mod finish;
+mod held;
 mod history;
+mod hot;
 mod linear;
 mod model;
 mod node;
@@ -25,6 +30,7 @@ mod talk;
 mod trace;
 mod voices;
 mod watchers;
+mod weather;
 mod wires;
 mod world;
 

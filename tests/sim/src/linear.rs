@@ -2,6 +2,7 @@
 //! with Lowe's memory of visited states (2017), over the whole state of a few keys: strict
 //! serializability. Commands of one connection keep their order. It knows nothing of shards.
 
+use crate::held::Held;
 use crate::model::{Act, State};
 use crate::request::brief;
 use resp::client::Value;
@@ -209,11 +210,41 @@ fn outcomes(state: &State, op: &Op) -> Vec<(Value, State)> {
     if matches!(op.act, Act::Exec { watches: true, .. }) && op.reply == Some(Value::Null) {
         return vec![(Value::Null, state.clone())];
     }
+    let mut found = Vec::new();
+    // A time that is set may lie between the clocks: then it may be past already, or not yet.
+    let mut times = op.act.times();
+    times.retain(|time| (op.sent_ms..op.answered_ms).contains(time));
+    times.extend([op.sent_ms, op.answered_ms]);
+    times.sort_unstable();
+    times.dedup();
+    for before in aged(state, op) {
+        // What a lost command has taken is not known: it may be anything that is there.
+        let choices = match &op.act {
+            Act::Call(call) if call.takes_one() && op.reply.is_none() => before.members(&op.act, op.db),
+            _ => Vec::new(),
+        };
+        let seen = op.reply.iter().chain(&choices).map(Some);
+        let seen: Vec<Option<&Value>> =
+            if op.reply.is_none() && choices.is_empty() { vec![None] } else { seen.collect() };
+        for (time, seen) in times.iter().flat_map(|time| seen.iter().map(move |seen| (*time, *seen))) {
+            let mut after = before.clone();
+            let reply = after.apply(&op.act, op.db, time, seen);
+            if !found.iter().any(|(other, state)| *other == reply && *state == after) {
+                found.push((reply, after));
+            }
+        }
+    }
+    found
+}
+
+/// The states that a command may meet, by what may have expired in the places that it touches.
+fn aged(state: &State, op: &Op) -> Vec<State> {
     let mut states = vec![state.clone()];
     let mut places = state.touched(&op.act, op.db);
     places.sort_unstable();
     places.dedup();
     for place in places {
+        age_fields(&mut states, place, op);
         let Some(expiry) = state.expiry(place) else { continue };
         if expiry <= op.sent_ms {
             states.iter_mut().for_each(|state| state.expire(place));
@@ -223,23 +254,26 @@ fn outcomes(state: &State, op: &Op) -> Vec<(Value, State)> {
             states.extend(gone);
         }
     }
-    let mut found = Vec::new();
-    // A time that is set may lie between the clocks: then it may be past already, or not yet.
-    let mut times = op.act.times();
-    times.retain(|time| (op.sent_ms..op.answered_ms).contains(time));
-    times.extend([op.sent_ms, op.answered_ms]);
-    times.sort_unstable();
-    times.dedup();
-    for before in states {
-        for time in &times {
-            let mut after = before.clone();
-            let reply = after.apply(&op.act, op.db, *time);
-            if !found.iter().any(|(other, state)| *other == reply && *state == after) {
-                found.push((reply, after));
-            }
-        }
+    states
+}
+
+/// The same for fields of the hash in a place. A hash that has lost all of them in this way may be there
+/// for a while yet.
+fn age_fields(states: &mut Vec<State>, place: usize, op: &Op) {
+    let Some(held) = states[0].held(place).filter(|held| matches!(held, Held::Hash(_))) else { return };
+    let times = held.times(op.answered_ms);
+    let later: Vec<i64> = times.into_iter().filter(|time| *time > op.sent_ms).collect();
+    states.iter_mut().for_each(|state| state.pass_time(place, op.sent_ms));
+    let young = states.clone();
+    for time in later {
+        let mut older = young.clone();
+        older.iter_mut().for_each(|state| state.pass_time(place, time));
+        states.extend(older);
     }
-    found
+    let mut gone: Vec<State> =
+        states.iter().filter(|state| state.held(place).is_some_and(Held::is_gone)).cloned().collect();
+    gone.iter_mut().for_each(|state| state.expire(place));
+    states.extend(gone);
 }
 
 #[cfg(test)]

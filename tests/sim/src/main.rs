@@ -8,7 +8,7 @@ use std::time::Instant;
 
 const USAGE: &str = "corelane-sim [--seeds N] [--shards K[,K...]] [--first S]   a campaign
 corelane-sim --seed S --shards K                          one seed again, with its trace
-corelane-sim --planted                                    are planted bugs caught?";
+corelane-sim --planted [NAME...]                          are planted bugs caught, or those named?";
 
 struct Choice {
     seeds: u64,
@@ -16,6 +16,8 @@ struct Choice {
     shards: Vec<u16>,
     seed: Option<u64>,
     planted: bool,
+    /// The planted bugs that are looked for; none: all.
+    bugs: Vec<String>,
 }
 
 fn main() -> ExitCode {
@@ -28,7 +30,7 @@ fn main() -> ExitCode {
     };
     hush_panics();
     let failed = match choice.seed {
-        _ if choice.planted => planted(),
+        _ if choice.planted => planted(&choice.bugs),
         Some(seed) => replay(seed, &choice.shards),
         None => campaigns(&choice),
     };
@@ -36,11 +38,16 @@ fn main() -> ExitCode {
 }
 
 fn choice() -> Result<Choice, String> {
-    let mut choice = Choice { seeds: 100, first: 0, shards: vec![2], seed: None, planted: false };
+    let mut choice =
+        Choice { seeds: 100, first: 0, shards: vec![2], seed: None, planted: false, bugs: Vec::new() };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         if word == "--planted" {
             choice.planted = true;
+            continue;
+        }
+        if choice.planted && !word.starts_with('-') {
+            choice.bugs.push(word);
             continue;
         }
         let value = words.next().ok_or_else(|| format!("{word} needs a value"))?;
@@ -103,11 +110,11 @@ fn campaigns(choice: &Choice) -> usize {
     failed
 }
 
-/// Plants every bug; one that is not caught is a failure.
+/// Plants every bug, or those named; one that is not caught is a failure.
 #[cfg(feature = "planted")]
-fn planted() -> usize {
+fn planted(bugs: &[String]) -> usize {
     let (mut caught, mut missed) = (0, 0);
-    for bug in corelane_sim::planted::hunt_all(threads()) {
+    for bug in corelane_sim::planted::hunt_all(threads(), bugs) {
         match bug.by {
             Some((seed, shards, how)) => {
                 caught += 1;
@@ -127,12 +134,12 @@ fn planted() -> usize {
 
 /// Bugs can be planted in shards that were built for it: builds them, and runs this again there.
 #[cfg(not(feature = "planted"))]
-fn planted() -> usize {
+fn planted(bugs: &[String]) -> usize {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
     let words =
         ["run", "--quiet", "--profile", "quick", "--package", "corelane-sim", "--features", "planted"];
     let mut command = std::process::Command::new(cargo);
-    command.current_dir(env!("CARGO_MANIFEST_DIR")).args(words).args(["--", "--planted"]);
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).args(words).args(["--", "--planted"]).args(bugs);
     match command.status() {
         Ok(status) if status.success() => 0,
         Ok(_) => 1,

@@ -1,6 +1,9 @@
 //! What strings and keys do, one command after the other, on a handful of keys: the sequential model
-//! that a history is held against. It knows nothing of shards, and its time is an argument.
+//! that a history is held against. It knows nothing of shards, and its time is an argument; what commands
+//! on collections do is told elsewhere.
 
+use crate::calls::Call;
+use crate::held::Held;
 use resp::client::Value;
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -11,7 +14,7 @@ use std::rc::Rc;
 pub(crate) const DATABASES: usize = 2;
 
 /// A value, cheap to copy and to hash.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Text {
     bytes: Rc<[u8]>,
     digest: u64,
@@ -90,6 +93,8 @@ pub(crate) enum Act {
     FlushDb,
     FlushAll,
     SwapDb,
+    /// A command on collections.
+    Call(Call),
     /// All of them at one moment, or none where a watched key has changed.
     Exec {
         acts: Vec<Act>,
@@ -103,7 +108,20 @@ impl Act {
         match self {
             Act::ExpireAt(_, time) | Act::Set { expiry: SetExpiry::At(time), .. } => vec![*time],
             Act::Exec { acts, .. } => acts.iter().flat_map(Act::times).collect(),
+            Act::Call(call) => call.time().into_iter().collect(),
             _ => Vec::new(),
+        }
+    }
+
+    /// A server's answer as the model words it.
+    pub(crate) fn plain(&self, value: Value, names: &[String]) -> Value {
+        match (self, value) {
+            (Act::Call(call), value) => call.plain(value, names),
+            (Act::Exec { acts, .. }, Value::Array(values)) => {
+                let each = acts.iter().zip(values);
+                Value::Array(each.map(|(act, value)| act.plain(value, names)).collect())
+            }
+            (_, value) => value,
         }
     }
 
@@ -115,6 +133,7 @@ impl Act {
             Act::Set { get, .. } => !get && *reply == Value::Null,
             Act::GetSet(..) | Act::Append(..) | Act::MSet(_) => false,
             Act::FlushDb | Act::FlushAll | Act::SwapDb => false,
+            Act::Call(call) => call.reads() || matches!(reply, Value::Null | Value::Error(_)),
             Act::Exec { acts, .. } => match reply {
                 Value::Array(replies) => acts.iter().zip(replies).all(|(act, reply)| act.is_idle(reply)),
                 _ => true,
@@ -137,7 +156,7 @@ pub(crate) enum SetExpiry {
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Entry {
-    text: Text,
+    held: Rc<Held>,
     expiry: Option<i64>,
 }
 
@@ -179,6 +198,7 @@ impl State {
             Act::Rename { from, to, .. } => vec![at(from), at(to)],
             Act::Copy { from, to, db: other, .. } => vec![at(from), other * self.keys + to],
             Act::Move { key, db: other } => vec![at(key), other * self.keys + key],
+            Act::Call(call) => call.keys().map(|key| at(&key)).collect(),
             // What one of them moves, another may look at.
             Act::Exec { .. } => (0..self.entries.len()).collect(),
         }
@@ -194,10 +214,67 @@ impl State {
         self.entries[place] = None;
     }
 
-    /// Carries a command out; nothing that it touches has expired. `now` is for times in the past.
-    pub(crate) fn apply(&mut self, act: &Act, db: usize, now: i64) -> Value {
+    /// What a place holds.
+    pub(crate) fn held(&self, place: usize) -> Option<&Held> {
+        self.entries[place].as_ref().map(|entry| &*entry.held)
+    }
+
+    /// Puts a value in a place, or nothing if it is empty.
+    pub(crate) fn hold(&mut self, place: usize, held: Held) {
+        self.entries[place] = (!held.is_gone()).then(|| Entry { held: Rc::new(held), expiry: None });
+    }
+
+    /// Changes a value, or a new one; what is empty then goes.
+    pub(crate) fn change<T>(&mut self, place: usize, new: Held, change: impl FnOnce(&mut Held) -> T) -> T {
+        let fresh = || Entry { held: Rc::new(new), expiry: None };
+        let held = Rc::make_mut(&mut self.entries[place].get_or_insert_with(fresh).held);
+        let result = change(held);
+        if held.is_gone() {
+            self.entries[place] = None;
+        }
+        result
+    }
+
+    /// The members of the set that a command takes from, as answers.
+    pub(crate) fn members(&self, act: &Act, db: usize) -> Vec<Value> {
+        let place = self.touched(act, db).first().copied();
+        match place.and_then(|place| self.held(place)) {
+            Some(Held::Set(members)) => members.iter().map(|member| Value::Bulk(member.to_vec())).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Fields of a hash whose time is at `now` or before are gone; the key may stay without any.
+    pub(crate) fn pass_time(&mut self, place: usize, now: i64) {
+        if let Some(entry) = &mut self.entries[place] {
+            Rc::make_mut(&mut entry.held).pass_time(now);
+        }
+    }
+
+    /// Carries a command out; nothing that it touches has expired. `now` is for times in the past, and
+    /// `seen` what was answered, for what the server may choose.
+    pub(crate) fn apply(&mut self, act: &Act, db: usize, now: i64, seen: Option<&Value>) -> Value {
         let base = db * self.keys;
+        let text_of = match act {
+            Act::Get(key)
+            | Act::Strlen(key)
+            | Act::GetSet(key, _)
+            | Act::GetDel(key)
+            | Act::Append(key, _)
+            | Act::Incr(key, _)
+            | Act::Set { key, get: true, .. } => Some(base + key),
+            _ => None,
+        };
+        if text_of.is_some_and(|place| self.held(place).is_some_and(|held| !matches!(held, Held::Text(_)))) {
+            return error("WRONGTYPE Operation against a key holding the wrong kind of value");
+        }
         match act {
+            Act::Call(call) => call.apply(self, base, now, seen).expect("it was understood when it was made"),
+            Act::Exec { acts, .. } => {
+                let seen = if let Some(Value::Array(seen)) = seen { &seen[..] } else { &[] };
+                let each = acts.iter().enumerate();
+                Value::Array(each.map(|(place, act)| self.apply(act, db, now, seen.get(place))).collect())
+            }
             Act::Get(key) => self.bulk(base + key),
             Act::Strlen(key) => Value::Integer(self.text(base + key).map_or(0, |text| text.len() as i64)),
             Act::GetSet(key, text) => {
@@ -283,7 +360,6 @@ impl State {
                 self.entries.rotate_left(self.keys);
                 ok()
             }
-            Act::Exec { acts, .. } => Value::Array(acts.iter().map(|act| self.apply(act, db, now)).collect()),
             _ => self.apply_to_expiry(act, base, now),
         }
     }
@@ -365,11 +441,14 @@ impl State {
     }
 
     fn put(&mut self, place: usize, text: Text, expiry: Option<i64>) {
-        self.entries[place] = Some(Entry { text, expiry });
+        self.entries[place] = Some(Entry { held: Rc::new(Held::Text(text)), expiry });
     }
 
     fn text(&self, place: usize) -> Option<&[u8]> {
-        self.entries[place].as_ref().map(|entry| &*entry.text)
+        match self.held(place)? {
+            Held::Text(text) => Some(text),
+            _ => None,
+        }
     }
 
     fn bulk(&self, place: usize) -> Value {
@@ -393,18 +472,21 @@ mod tests {
     fn the_model_does_what_the_commands_say() {
         let mut state = State::new(2);
         let text = |text: &str| Text::from(text);
-        assert_eq!(state.apply(&Act::MSetNx(vec![(0, text("5")), (1, text("x"))]), 0, 0), Value::Integer(1));
-        assert_eq!(state.apply(&Act::Incr(0, 2), 0, 0), Value::Integer(7));
-        assert_eq!(state.apply(&Act::ExpireAt(0, 50), 0, 0), Value::Integer(1));
-        assert_eq!(state.apply(&Act::Rename { from: 0, to: 1, only_if_free: false }, 0, 0), ok());
-        assert_eq!(state.apply(&Act::ExpireTime(1), 0, 0), Value::Integer(50));
         assert_eq!(
-            state.apply(&Act::Copy { from: 1, to: 0, db: 1, replace: false }, 0, 0),
+            state.apply(&Act::MSetNx(vec![(0, text("5")), (1, text("x"))]), 0, 0, None),
             Value::Integer(1)
         );
-        assert_eq!(state.apply(&Act::SwapDb, 0, 0), ok());
+        assert_eq!(state.apply(&Act::Incr(0, 2), 0, 0, None), Value::Integer(7));
+        assert_eq!(state.apply(&Act::ExpireAt(0, 50), 0, 0, None), Value::Integer(1));
+        assert_eq!(state.apply(&Act::Rename { from: 0, to: 1, only_if_free: false }, 0, 0, None), ok());
+        assert_eq!(state.apply(&Act::ExpireTime(1), 0, 0, None), Value::Integer(50));
         assert_eq!(
-            state.apply(&Act::MGet(vec![0, 1]), 0, 0),
+            state.apply(&Act::Copy { from: 1, to: 0, db: 1, replace: false }, 0, 0, None),
+            Value::Integer(1)
+        );
+        assert_eq!(state.apply(&Act::SwapDb, 0, 0, None), ok());
+        assert_eq!(
+            state.apply(&Act::MGet(vec![0, 1]), 0, 0, None),
             Value::Array(vec![Value::Bulk(b"7".into()), Value::Null])
         );
         assert_eq!(state.expiry(0), Some(50));

@@ -14,6 +14,21 @@ pub(crate) enum Theme {
     Chaos,
 }
 
+/// Clients of one sort, for what takes luck in a mixed company.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Crowd {
+    /// Some change keys, some look at all of them, and all fall silent again and again: cores sleep.
+    Naps,
+    /// All watch each other's posts.
+    Posts,
+    /// Keys are locked often, and counted between.
+    Counts,
+    /// All speak or listen.
+    Voices,
+    /// One pauses the others, who write keys of several shards.
+    Pauses,
+}
+
 /// Mistakes of a house around its shards, to see that they are caught.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HouseBug {
@@ -73,10 +88,18 @@ pub(crate) struct Plan {
     pub lingers: bool,
     /// Cores sleep when their shards let them.
     pub sleeps: bool,
+    /// All clients are of one sort.
+    pub crowd: Option<Crowd>,
     /// Clients fall silent once in so many steps, until all is answered; 0: never.
     pub lull: usize,
     /// Values of many kilobytes.
     pub heavy: bool,
+    /// Collections leave their packed form with few elements.
+    pub small: bool,
+    /// The history is about collections too.
+    pub kinds: bool,
+    /// Elements that are carried between collections; 0: none are.
+    pub goods: usize,
     /// Every so manieth command of the history is a transaction.
     pub transactions: usize,
     /// Most clients fill queues or wait for them.
@@ -97,11 +120,14 @@ impl Plan {
     }
 
     pub(crate) fn new(random: &mut Random, shards: u16, house_bug: Option<HouseBug>) -> Plan {
-        let kind = random.below(25);
-        let theme = match kind {
-            0..=8 => Theme::Linear,
-            9..=14 | 20.. => Theme::Invariants,
-            _ => Theme::Chaos,
+        let kind = random.below(30);
+        let (theme, kinds, carries) = match kind {
+            0..=6 => (Theme::Linear, false, false),
+            7..=11 => (Theme::Linear, true, false),
+            12..=18 => (Theme::Invariants, false, false),
+            19..=21 => (Theme::Invariants, false, true),
+            22..=25 => (Theme::Chaos, false, false),
+            _ => (Theme::Invariants, false, false),
         };
         let lopsided = random.one_in(3);
         let weight = |random: &mut Random| if lopsided { random.within(1, 12) } else { 4 };
@@ -110,7 +136,7 @@ impl Plan {
             shards,
             theme,
             ring: *random.pick(&[1, 2, 2, 4, 8, 64]),
-            clients: random.within(2, 7),
+            clients: if carries { random.within(5, 8) } else { random.within(2, 7) },
             requests: if theme == Theme::Linear { 180 } else { 600 },
             steps: random.within(600, 2_200),
             strict: random.percent(75),
@@ -130,10 +156,14 @@ impl Plan {
             leaves: random.one_in(8),
             lingers: random.one_in(2),
             sleeps: random.one_in(2),
+            crowd: None,
             lull: *random.pick(&[0, 60, 200, 500]),
             heavy: random.one_in(12),
+            small: random.one_in(2),
+            kinds,
+            goods: if carries { *random.pick(&[6, 40, 150]) } else { 0 },
             transactions: *random.pick(&[2, 5, 12, 60]),
-            queues: kind >= 20,
+            queues: kind >= 26,
             expiry: random.one_in(2),
             jump_ms: *random.pick(&[1, 5, 40, 40, 300]),
             weights: (0..shards).map(|_| weight(random)).collect(),
@@ -142,7 +172,59 @@ impl Plan {
         if plan.queues {
             return plan.queueing();
         }
-        if shards > 1 && theme == Theme::Invariants && random.one_in(5) { plan.flooded() } else { plan }
+        if shards == 1 || theme != Theme::Invariants || carries {
+            return plan;
+        }
+        match random.below(12) {
+            0 | 1 => plan.flooded(),
+            2 => plan.crowded(Crowd::Naps, random),
+            3 | 4 => plan.crowded(Crowd::Posts, random),
+            5 | 6 => plan.crowded(Crowd::Counts, random),
+            7 => plan.crowded(Crowd::Voices, random),
+            8 => plan.crowded(Crowd::Pauses, random),
+            _ => plan,
+        }
+    }
+
+    /// The same with clients of one sort, of which nothing else disposes.
+    fn crowded(self, crowd: Crowd, random: &mut Random) -> Plan {
+        let plan = Plan {
+            crowd: Some(crowd),
+            clients: random.within(5, 8),
+            requests: usize::MAX,
+            vanish: 0,
+            kills: false,
+            pauses: false,
+            timeout: false,
+            half_close: 0,
+            leaves: false,
+            heavy: false,
+            ..self
+        };
+        match crowd {
+            // Nothing wakes a core but what it waits for.
+            Crowd::Naps => Plan {
+                strict: true,
+                steps: 1_500,
+                depth: random.within(1, 3),
+                sleeps: true,
+                lull: random.within(10, 30),
+                ..plan
+            },
+            Crowd::Counts => Plan { strict: false, depth: random.within(8, 40), slow_readers: 0, ..plan },
+            Crowd::Pauses => Plan { pauses: true, slow_readers: 0, ..plan },
+            Crowd::Posts => Plan { slow_readers: 0, ..plan },
+            // Much happens within a tick: who stops listening and who begins meet.
+            Crowd::Voices => Plan {
+                clients: 8,
+                steps: 2_200,
+                whole_ticks: 0,
+                cuts: 0,
+                vanish: random.within(30, 90),
+                slow_readers: 0,
+                ..plan
+            },
+        }
     }
 
     /// The same with time to wait, and without what may take replies away that were written.

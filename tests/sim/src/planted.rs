@@ -7,7 +7,7 @@ use crate::run::Options;
 use shard::Bug;
 
 /// Seeds within which a planted bug must be caught.
-pub const SEEDS_MAX: u64 = 2_000;
+pub const SEEDS_MAX: u64 = 1_000;
 
 /// Numbers of shards that are tried in turn.
 const SHARDS: [u16; 3] = [2, 3, 8];
@@ -25,15 +25,19 @@ pub struct Caught {
     pub by: Option<(u64, u16, String)>,
 }
 
-/// Plants each bug in turn and looks for a seed that catches it.
-pub fn hunt_all(threads: usize) -> impl Iterator<Item = Caught> {
+/// Plants each bug, or those named, in turn and looks for a seed that catches it.
+pub fn hunt_all(threads: usize, bugs: &[String]) -> impl Iterator<Item = Caught> {
     let of_shards = Bug::ALL
         .iter()
         .map(|bug| (format!("{bug:?}"), Options { shard_bug: Some(*bug), ..Options::default() }));
     let of_house = OF_HOUSE
         .iter()
         .map(|bug| (format!("{bug:?} (house)"), Options { house_bug: Some(*bug), ..Options::default() }));
-    of_shards.chain(of_house).map(move |(name, options)| Caught { name, by: hunt(options, threads) })
+    let wanted = |bug: &(String, Options)| bugs.is_empty() || bugs.contains(&bug.0);
+    of_shards
+        .chain(of_house)
+        .filter(wanted)
+        .map(move |(name, options)| Caught { name, by: hunt(options, threads) })
 }
 
 fn hunt(options: Options, threads: usize) -> Option<(u64, u16, String)> {

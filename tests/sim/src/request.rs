@@ -1,5 +1,6 @@
 //! A request as a client sends it, and what its reply has to be. It does not know who makes it.
 
+use crate::carriers::Carried;
 use resp::client::{Value, encode_command};
 use std::rc::Rc;
 
@@ -67,6 +68,8 @@ pub(crate) enum Meaning {
     AllPopped,
     /// The wait of that token for the line.
     InLine(usize),
+    /// Elements that are carried between collections.
+    Carried(Carried),
     /// A value of a counter: at least what was acknowledged, at most what was sent.
     Total,
 }

@@ -1,12 +1,14 @@
 //! Clients with an invariant to keep or to watch: pairs written in order, groups written at once,
 //! tokens that move, counters. It does not know how requests travel.
 
-use crate::plan::Plan;
+use crate::carriers::{Carrier, Goods};
+use crate::plan::{Crowd, Plan};
 use crate::queues::{Queuer, Queues};
 use crate::random::Random;
 use crate::request::{Expect, Kinds, Meaning, Request};
 use crate::voices::{Square, Voice};
 use crate::watchers::{Watcher, price_of};
+use crate::weather::weather;
 use resp::client::Value;
 use std::collections::BTreeSet;
 
@@ -29,6 +31,8 @@ pub(crate) struct Stage {
     pub lasting: Vec<String>,
     /// What is said, and who listens.
     pub square: Square,
+    /// Elements that are carried between collections.
+    pub goods: Goods,
     /// Values of many kilobytes.
     pub heavy: bool,
     /// A key here and one on the next shard, for floods.
@@ -49,7 +53,8 @@ pub(crate) struct Counter {
 }
 
 impl Stage {
-    pub(crate) fn new(random: &mut Random, shards: u16, heavy: bool) -> Stage {
+    pub(crate) fn new(random: &mut Random, plan: &Plan) -> Stage {
+        let (shards, heavy) = (plan.shards, plan.heavy);
         let mut serial = 0;
         // A key on a shard that is chosen, so that it does not take luck to cross a border.
         let mut key_of = |shard: u16, kind: &str| loop {
@@ -66,6 +71,9 @@ impl Stage {
         queues.lists.extend([key_of(home, "l"), key_of(home, "l"), key_of((home + 1) % shards, "l")]);
         queues.sets.extend((0..2).map(|_| key_of(random.below(usize::from(shards)) as u16, "z")));
         queues.line.extend((0..3).map(|place| key_of(place % shards, "line")));
+        let goods_random = &mut Random::new(random.draw());
+        let goods =
+            Goods::new(plan, |kind| key_of(random.below(usize::from(shards)) as u16, kind), goods_random);
         let mut key =
             |random: &mut Random, kind: &str| key_of(random.below(usize::from(shards)) as u16, kind);
         Stage {
@@ -79,6 +87,7 @@ impl Stage {
             queues,
             lasting: (0..random.within(1, 40)).map(|number| format!("s{number}")).collect(),
             square: Square::default(),
+            goods,
             heavy,
             ends,
             oldest_ms: 0,
@@ -88,18 +97,21 @@ impl Stage {
     }
 
     /// What is there before the roles begin.
-    pub(crate) fn opening(&self) -> Request {
+    pub(crate) fn opening(&self) -> Vec<Request> {
         let mut args = vec!["MSET".to_owned()];
         for (number, place) in self.places.iter().take(self.tokens).enumerate() {
             args.extend([place.clone(), format!("token{number}")]);
         }
         self.lasting.iter().for_each(|key| args.extend([key.clone(), "here".into()]));
-        Request::new(&args, ok())
+        let mut requests = vec![Request::new(&args, ok())];
+        requests.extend(self.goods.opening());
+        requests
     }
 
     /// Looks at everything at the end.
     pub(crate) fn closing(&self) -> Vec<Request> {
         let mut requests = vec![self.look_at_tokens()];
+        requests.extend(self.goods.closing());
         requests.extend((0..self.groups.len()).map(|group| self.look_at_group(group)));
         let wallet = ["MGET", self.wallet[0].as_str(), self.wallet[1].as_str()];
         requests.push(Request::new(&wallet, Expect::Values(Meaning::Wallet)));
@@ -195,6 +207,10 @@ pub(crate) enum Role {
     Voice(Voice),
     /// Fills queues, or waits for what they hold.
     Queuer(Queuer),
+    /// Carries elements between collections, or looks at them.
+    Carrier(Carrier),
+    /// Looks at everything.
+    Viewer,
     /// Large values, reply modes, looks at everything: no invariant, much weather.
     Weather {
         echo: u64,
@@ -204,7 +220,11 @@ pub(crate) enum Role {
 impl Role {
     /// A role for the client of that number.
     pub(crate) fn for_client(client: usize, plan: &Plan, random: &mut Random) -> Role {
+        if let Some(crowd) = plan.crowd {
+            return Role::in_crowd(client, crowd, random);
+        }
         match client {
+            _ if plan.goods > 0 && random.percent(85) => Role::Carrier(Carrier::new(client, random)),
             2.. if plan.flood => Role::Flooder { far: random.one_in(2) },
             _ if plan.flood => Role::Setter { group: client },
             2 if plan.pauses => Role::Pauser { step: 0, until_ms: 0, seen: Vec::new() },
@@ -224,6 +244,20 @@ impl Role {
         }
     }
 
+    fn in_crowd(client: usize, crowd: Crowd, random: &mut Random) -> Role {
+        let counter = Role::Counter { counter: client % 2, seen: 0 };
+        match (crowd, client) {
+            (Crowd::Naps | Crowd::Counts, 0 | 1) => Role::Setter { group: client },
+            (Crowd::Naps, 2 | 3) => Role::Viewer,
+            (Crowd::Pauses, 0) => Role::Pauser { step: 0, until_ms: 0, seen: Vec::new() },
+            (Crowd::Pauses, 1 | 2) => Role::Setter { group: client - 1 },
+            (Crowd::Pauses, 3 | 4) => Role::Mover,
+            (Crowd::Naps | Crowd::Counts | Crowd::Pauses, _) => counter,
+            (Crowd::Posts, _) => Role::Watcher(Watcher::of_post(client % 2)),
+            (Crowd::Voices, _) => Role::Voice(Voice::new(random)),
+        }
+    }
+
     /// Its connection was lost with requests away. What is still under way there must not spoil the
     /// invariant of the next connection.
     pub(crate) fn after_loss(&mut self, pairs: usize) {
@@ -239,6 +273,7 @@ impl Role {
             // What it has sent may still come, behind what it would send now.
             Role::Queuer(Queuer::Numberer) => *self = Role::Queuer(Queuer::Popper),
             Role::Queuer(Queuer::Pusher { step, .. }) => *step = 0,
+            Role::Carrier(carrier) => carrier.begin_anew(),
             Role::Scanner { cursor, met, waits } => {
                 (*cursor, *waits) = (0, false);
                 met.clear();
@@ -257,7 +292,9 @@ impl Role {
     pub(crate) fn is_patient(&self) -> bool {
         match self {
             Role::Queuer(queuer) => queuer.is_patient(),
-            _ => matches!(self, Role::Pauser { .. } | Role::Watcher(_) | Role::Voice(Voice::Listener { .. })),
+            Role::Pauser { .. } | Role::Watcher(_) | Role::Voice(Voice::Listener { .. }) => true,
+            Role::Carrier(carrier) => carrier.is_patient(),
+            _ => false,
         }
     }
 
@@ -268,6 +305,7 @@ impl Role {
             // With RESP2 it may say little else.
             Role::Voice(Voice::Listener { .. }) => true,
             Role::Queuer(queuer) => queuer.is_in_transaction(),
+            Role::Carrier(carrier) => carrier.is_in_transaction(),
             _ => false,
         }
     }
@@ -363,6 +401,8 @@ impl Role {
             Role::Watcher(watcher) => watcher.next(stage, serial, random),
             Role::Voice(voice) => voice.next(&mut stage.square, random),
             Role::Queuer(queuer) => queuer.next(&mut stage.queues, random),
+            Role::Carrier(carrier) => carrier.next(&stage.goods, random),
+            Role::Viewer => stage.look_at_all(Expect::Kinds(Kinds::ARRAY)),
             // Readers of everything make writers wait.
             Role::Weather { .. } if random.one_in(8) => stage.look_at_all(Expect::Kinds(Kinds::ARRAY)),
             Role::Weather { echo } => {
@@ -435,6 +475,7 @@ impl Role {
             | Meaning::Moved
             | Meaning::AllPopped
             | Meaning::InLine(_) => stage.queues.check(meaning, value)?,
+            Meaning::Carried(what) => stage.goods.check(what, value)?,
             Meaning::Total => {
                 let total = number(value)?;
                 let fits = |counter: &Counter| (counter.acknowledged..=counter.sent).contains(&total);
@@ -503,40 +544,6 @@ fn set_group(group: &[String], serial: u64, random: &mut Random) -> Request {
         args.extend([group[(place + turn) % group.len()].as_str(), &token]);
     }
     Request::new(&args, if exclusive { Expect::Kinds(Kinds::INTEGER) } else { ok() })
-}
-
-fn weather(echo: u64, heavy: bool, random: &mut Random) -> Request {
-    // Many keys, so that tables grow and shrink.
-    let keys = if random.one_in(3) { 300 } else { 12 };
-    let key = format!("w{}", random.below(keys));
-    match random.below(12) {
-        0 => {
-            let length = if heavy { random.within(5_000, 30_000) } else { random.within(900, 3_000) };
-            Request::new(&["SET", &key, &"v".repeat(length)], ok())
-        }
-        10 => Request::new(&["DEL", &key, &format!("w{}", random.below(300))], Expect::Kinds(Kinds::INTEGER)),
-        11 => {
-            let mut args = vec!["MSET".to_owned()];
-            (0..random.within(1, 30)).for_each(|_| {
-                args.extend([format!("w{}", random.below(300)), "many".to_owned()]);
-            });
-            Request::new(&args, ok())
-        }
-        1 | 2 => Request::new(&["GET", &key], Expect::Kinds(Kinds::BULK.or(Kinds::NULL))),
-        3 => Request::new(&["DBSIZE"], Expect::Kinds(Kinds::INTEGER)),
-        4 => Request::new(&["KEYS", "w*"], Expect::Kinds(Kinds::ARRAY)),
-        5 => Request::new(&["SCAN", "0"], Expect::Kinds(Kinds::ARRAY)),
-        6 => Request::new(&["RANDOMKEY"], Expect::Kinds(Kinds::BULK.or(Kinds::NULL))),
-        7 => {
-            let other = format!("w{}", random.below(12));
-            Request::new(&["RENAME", &key, &other], Expect::Kinds(Kinds::SIMPLE.or(Kinds::ERROR)))
-        }
-        8 => Request::inline(&["SET", &key, "inline"], ok()),
-        _ => {
-            let text = format!("echo{echo}");
-            Request::inline(&["ECHO", &text], Expect::Exactly(Value::Bulk(text.clone().into())))
-        }
-    }
 }
 
 /// A number under a key, 0 where there is none.

@@ -173,7 +173,7 @@ impl Voice {
                     *state = Listening::Asked;
                     subscribe(*topic)
                 }
-                Listening::Told { serial, ends, again, .. } if !*ends && random.one_in(12) => {
+                Listening::Told { serial, ends, again, .. } if !*ends && random.one_in(6) => {
                     *ends = true;
                     square.listening.remove(&(*topic, *serial));
                     let command = if *topic == CHANNELS.len() { "PUNSUBSCRIBE" } else { "UNSUBSCRIBE" };

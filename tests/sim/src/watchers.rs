@@ -30,11 +30,16 @@ fn queued() -> Expect {
 impl Watcher {
     pub(crate) fn new(random: &mut Random) -> Watcher {
         match random.below(4) {
-            3 => Watcher::Guard { side: random.below(2), step: 0, alone: true },
+            3 => Watcher::of_post(random.below(2)),
             0 => Watcher::Buyer { step: 0, price: 0 },
             1 => Watcher::Restorer { group: random.below(2), step: 0, token: None },
             _ => Watcher::Waiter { step: 0, key: String::new(), seen: [None; 2] },
         }
+    }
+
+    /// A guard of one of two posts.
+    pub(crate) fn of_post(side: usize) -> Watcher {
+        Watcher::Guard { side, step: 0, alone: true }
     }
 
     /// Its connection was lost.

@@ -51,8 +51,8 @@ impl World {
     pub(crate) fn new(plan: Plan, mut random: Random, catalog: &'static Catalog, trace: Trace) -> World {
         let board = Board::new(usize::from(plan.shards));
         let nodes = crate::build::nodes(&plan, &mut random, catalog, &board);
-        let history = History::new(&plan, &mut random);
-        let mut stage = Stage::new(&mut random, plan.shards, plan.heavy);
+        let history = History::new(&plan, catalog, &mut random);
+        let mut stage = Stage::new(&mut random, &plan);
         stage.square.uncertain = plan.closes_anyone() || plan.half_close > 0 || plan.leaves;
         let part = |client: usize, random: &mut Random| match plan.theme {
             Theme::Linear => Part::History,
@@ -96,9 +96,13 @@ impl World {
     }
 
     /// The reach marks of all shards together.
-    pub(crate) fn marks(&self) -> Marks {
+    pub(crate) fn marks(&mut self) -> Marks {
         let mut marks = Marks::default();
-        self.nodes.iter().for_each(|node| marks.add(&node.shard.marks));
+        for node in &mut self.nodes {
+            let mut own = node.shard.marks;
+            own.look_at(&node.shard.store_mut().counters());
+            marks.add(&own);
+        }
         marks
     }
 
@@ -106,7 +110,7 @@ impl World {
     pub(crate) fn load(&mut self) -> Verdict {
         if self.plan.theme == Theme::Invariants {
             let opening = self.stage.opening();
-            self.run_alone(vec![opening])?;
+            self.run_alone(opening)?;
         }
         for _ in 0..self.plan.steps {
             self.one_step()?;

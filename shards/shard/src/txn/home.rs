@@ -357,6 +357,7 @@ impl Shard {
             let db = self.home.find(name).caller.db;
             self.check_facts(db)
         };
+        let swapped = self.planted(Bug::PiecesSwapped);
         let work = self.home.find(name);
         let mut pieces: Vec<Piece> = (0..work.keys).map(|_| Piece::Nothing).collect();
         for part in &mut work.parts {
@@ -367,6 +368,9 @@ impl Shard {
         let Run::Plan(plan) = self.catalog.entry(work.number).command.run else {
             unreachable!("it was begun as a plan");
         };
+        if swapped {
+            pieces.reverse();
+        }
         let mut bytes = Vec::new();
         let mut reply = Reply::new(&mut bytes, work.caller.version);
         let orders = (plan.decide)(&facts, Args::new(&work.bytes, &work.spans), &mut pieces, &mut reply);

@@ -178,6 +178,16 @@ impl Shard {
     /// Runs a part's first hop.
     fn run_part(&mut self, part: &mut Part) {
         self.recount = true;
+        let (grown, now) = (self.store.counters().grown, self.now);
+        if matches!(part.hop, Hop::Spread | Hop::Gather) && self.planted(Bug::TimelessPart) {
+            self.now = crate::outbox::Now::default();
+        }
+        self.run_hop(part);
+        self.now = now;
+        self.marks.grown_in_part += self.store.counters().grown - grown;
+    }
+
+    fn run_hop(&mut self, part: &mut Part) {
         match part.hop {
             Hop::Spread => self.run_spread(part),
             Hop::Gather => self.gather(part),
@@ -269,11 +279,13 @@ impl Shard {
         }
         // What was there then is there still, also if its time is over by now.
         let now = std::mem::replace(&mut self.now, part.looked);
+        let grown = self.store.counters().grown;
         let args = Args::new(&part.bytes, &part.spans);
         for (key, order) in part.keys.iter().zip(part.orders.drain(..)) {
             self.carry_order(part.caller, args, *key, order);
         }
         self.now = now;
+        self.marks.grown_in_part += self.store.counters().grown - grown;
     }
 
     /// Carries out a plan's order for one key.
@@ -291,13 +303,20 @@ impl Shard {
                     self.ctx(caller).notify(Events::GENERIC, event, name.bytes);
                 }
             }
+            Order::Put { db, .. }
+                if self.planted(Bug::PutOnlyNew)
+                    && self.store.find_untouched(db as usize, name, now).is_some() => {}
             Order::Put { db, value, event: (class, event) } => {
+                let db = if self.planted(Bug::PutHere) { caller.db } else { db };
                 self.ctx(caller).replaces(db, name);
                 self.store.attach(db as usize, name, value);
                 self.ctx(caller).notify_in(db, class, event, name.bytes);
                 self.effects.dirty += 1;
                 self.watched.touch(db, name);
             }
+            Order::Act(..)
+                if self.planted(Bug::ActLost)
+                    && self.store.find_untouched(caller.db as usize, name, now).is_none() => {}
             Order::Act(act, value) => {
                 let mut ctx = self.ctx(caller);
                 act(&mut ctx, args, name, value);

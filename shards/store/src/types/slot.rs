@@ -203,6 +203,7 @@ impl SlotMut<'_> {
     /// Puts a big collection in place of whatever is there.
     pub(crate) fn become_big(&mut self, big: Big) {
         debug_assert!(big.kind() == self.kind);
+        self.store.counters.grown += 1;
         self.put(Payload::Big(Box::new(big)), false);
     }
 
@@ -229,6 +230,11 @@ impl SlotMut<'_> {
     pub(crate) fn list_due(&mut self) {
         let found = self.found.expect("a new collection has no fields");
         self.store.list_due(self.db, found.handle);
+    }
+
+    /// Counts fields whose time had come on the way here.
+    pub(crate) fn met_fields(&mut self, fields: usize) {
+        self.store.counters.met_fields += fields as u64;
     }
 
     /// The hasher of elements.

@@ -187,6 +187,7 @@ impl<'a> HashMut<'a> {
         {
             let (hash, hasher) = big_mut(&mut slot);
             expired = hash.expire_some(now, EXPIRED_MAX, hasher);
+            slot.met_fields(expired);
         }
         HashMut { slot, now, expired }
     }
