@@ -102,16 +102,10 @@ const WITH_OTHERS: [&str; 19] = [
     "unsettled",
 ];
 
-/// Marks that it takes more seeds than these to reach.
-const RARE: [&str; 4] = ["anew_in_vain", "gone_while_subscribing", "offer_behind_offer", "offer_declined"];
-const MANY_SEEDS: u64 = 1_000;
-
 impl Summary {
     /// Rare paths that should have been taken and were not.
     pub fn unreached(&self, shards: u16) -> Vec<&'static str> {
         let missing = self.marks.each().into_iter().filter(|(_, count)| *count == 0);
-        let names = missing.map(|(name, _)| name);
-        let names = names.filter(|name| shards > 1 || !WITH_OTHERS.contains(name));
-        names.filter(|name| self.passed >= MANY_SEEDS || !RARE.contains(name)).collect()
+        missing.map(|(name, _)| name).filter(|name| shards > 1 || !WITH_OTHERS.contains(name)).collect()
     }
 }

@@ -191,7 +191,7 @@ impl World {
             Part::Role(Role::Queuer(Queuer::InLine { .. })) => {
                 self.stage.queues.ahead = self.look_at_line();
             }
-            Part::Role(Role::Queuer(Queuer::Ender | Queuer::Popper)) => {
+            Part::Role(Role::Queuer(Queuer::Ender | Queuer::Popper | Queuer::Either)) => {
                 let blocked = self.nodes.iter().flat_map(|node| node.shard.blocked_clients());
                 self.stage.queues.blocked = blocked.collect();
             }

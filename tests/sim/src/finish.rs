@@ -33,11 +33,17 @@ impl World {
             Theme::Chaos => false,
         };
         self.check_owners()?;
-        let ok = Expect::Exactly(Value::Simple("OK".into()));
-        self.run_alone(vec![Request::new(&["FLUSHALL"], ok)])?;
+        // First those go who have said that they want no reply: what they asked may run late, behind a command
+        // that blocks, and must not come behind the last FLUSHALL.
         for client in 0..self.clients.len() {
             self.hang_up(client);
         }
+        self.settle_down("the clients gone", |world| {
+            world.nodes.iter().all(|node| node.wires.links() == 0 && node.shard.clients() == 0)
+        })?;
+        self.wait_for_quiet()?;
+        let ok = Expect::Exactly(Value::Simple("OK".into()));
+        self.run_alone(vec![Request::new(&["FLUSHALL"], ok)])?;
         self.settle_down("all memory free", |world| {
             let free =
                 |node: &mut Node| node.wires.links() == 0 && node.shard.store_mut().bytes().used() == 0;

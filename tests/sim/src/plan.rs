@@ -27,6 +27,8 @@ pub(crate) enum Crowd {
     Voices,
     /// One pauses the others, who write keys of several shards.
     Pauses,
+    /// Some fill two queues of one shard at once, the others wait for either.
+    Queues,
 }
 
 /// Mistakes of a house around its shards, to see that they are caught.
@@ -182,6 +184,7 @@ impl Plan {
             5 | 6 => plan.crowded(Crowd::Counts, random),
             7 => plan.crowded(Crowd::Voices, random),
             8 => plan.crowded(Crowd::Pauses, random),
+            9 => plan.crowded(Crowd::Queues, random),
             _ => plan,
         }
     }
@@ -214,6 +217,7 @@ impl Plan {
             Crowd::Counts => Plan { strict: false, depth: random.within(8, 40), slow_readers: 0, ..plan },
             Crowd::Pauses => Plan { pauses: true, slow_readers: 0, ..plan },
             Crowd::Posts => Plan { slow_readers: 0, ..plan },
+            Crowd::Queues => Plan { queues: true, slow_readers: 0, ..plan }.queueing(),
             // Much happens within a tick: who stops listening and who begins meet.
             Crowd::Voices => Plan {
                 clients: 8,

@@ -44,6 +44,10 @@ pub(crate) enum Queuer {
     Pusher { step: usize, first: u64 },
     /// Pops or moves them, waiting or not.
     Popper,
+    /// Waits for either of the first two queues, which are neighbours.
+    Either,
+    /// Moves from one of them to a queue elsewhere, waiting or not.
+    Mover,
     /// Ends others' waits.
     Ender,
     /// Puts numbers in line.
@@ -64,6 +68,17 @@ impl Queuer {
                 3..=4 => Queuer::InLine { token: 0 },
                 _ => Queuer::Popper,
             },
+        }
+    }
+
+    /// Where all are of this sort.
+    pub(crate) fn in_crowd(client: usize) -> Queuer {
+        match client {
+            0 | 1 => Queuer::Pusher { step: 0, first: 0 },
+            2 => Queuer::Ender,
+            3 => Queuer::Popper,
+            4 | 5 => Queuer::Mover,
+            _ => Queuer::Either,
         }
     }
 
@@ -88,6 +103,19 @@ impl Queuer {
                 let id = id.to_string();
                 let reason = if random.one_in(2) { "ERROR" } else { "TIMEOUT" };
                 Request::new(&["CLIENT", "UNBLOCK", &id, reason], Expect::Kinds(Kinds::INTEGER))
+            }
+            Queuer::Either => {
+                let (first, second) = (&queues.lists[0], &queues.lists[1]);
+                let keys = if random.one_in(2) { [first, second] } else { [second, first] };
+                Request::new(&["BLPOP", keys[0], keys[1], &timeout(random)], Expect::Values(Meaning::Popped))
+            }
+            Queuer::Mover => {
+                let (from, to) = (&queues.lists[random.below(2)], &queues.lists[2]);
+                let moved = Expect::Values(Meaning::Moved);
+                if random.one_in(3) {
+                    return Request::new(&["LMOVE", from, to, "LEFT", "RIGHT"], moved);
+                }
+                Request::new(&["BLMOVE", from, to, "LEFT", "RIGHT", &timeout(random)], moved)
             }
             Queuer::Numberer => {
                 queues.numbered += 1;

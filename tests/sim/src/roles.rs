@@ -255,6 +255,7 @@ impl Role {
             (Crowd::Naps | Crowd::Counts | Crowd::Pauses, _) => counter,
             (Crowd::Posts, _) => Role::Watcher(Watcher::of_post(client % 2)),
             (Crowd::Voices, _) => Role::Voice(Voice::new(random)),
+            (Crowd::Queues, _) => Role::Queuer(Queuer::in_crowd(client)),
         }
     }
 

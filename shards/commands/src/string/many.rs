@@ -83,11 +83,19 @@ fn mset(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) {
 
 fn set_all(ctx: &mut Ctx<'_>, args: Args<'_>) {
     let db = ctx.db();
-    for index in (1..args.len()).step_by(2) {
+    // One look tells for all keys that nobody listens, as is usual.
+    let told = !ctx.live.notify_events.is_empty();
+    let mut index = 1;
+    while index + 1 < args.len() {
         let key = ctx.key(args.get(index));
-        ctx.overwrites(key);
+        if told {
+            ctx.overwrites(key);
+        }
         ctx.store.set_text(db, key, args.get(index + 1), Expiry::None);
-        ctx.notify(Events::STRING, "set", key.bytes);
+        if told {
+            ctx.notify(Events::STRING, "set", key.bytes);
+        }
+        index += 2;
     }
     ctx.changed(args.len() as u64 / 2);
 }
