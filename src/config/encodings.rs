@@ -9,11 +9,9 @@ const BYTES: Kind = Kind::Memory { min: 0, max: MAX };
 /// Bounds of the compact encodings.
 pub(super) const GROUP: &[Setting] = &[
     Setting::new("hash-max-listpack-entries", ENTRIES, "512", "Fields of a compact hash")
-        .pending()
         .alias("hash-max-ziplist-entries")
         .live(|live, value| live.encodings.hash_max_listpack_entries = value.count()),
     Setting::new("hash-max-listpack-value", BYTES, "64", "Bytes of a field or value of a compact hash")
-        .pending()
         .alias("hash-max-ziplist-value")
         .live(|live, value| live.encodings.hash_max_listpack_value = value.count()),
     Setting::new(
@@ -22,7 +20,6 @@ pub(super) const GROUP: &[Setting] = &[
         "-2",
         "Entries of a list node, or its size class: -1 for 4 KiB to -5 for 64 KiB",
     )
-    .pending()
     .alias("list-max-ziplist-size")
     .live(|live, value| {
         live.encodings.list_max_listpack_size = i32::try_from(value.number()).expect("bounded by the kind");
@@ -36,20 +33,15 @@ pub(super) const GROUP: &[Setting] = &[
     .pending()
     .live(|live, value| live.encodings.list_compress_depth = value.count32()),
     Setting::new("set-max-intset-entries", ENTRIES, "512", "Members of a set of whole numbers")
-        .pending()
         .live(|live, value| live.encodings.set_max_intset_entries = value.count()),
     Setting::new("set-max-listpack-entries", ENTRIES, "128", "Members of a compact set")
-        .pending()
         .live(|live, value| live.encodings.set_max_listpack_entries = value.count()),
     Setting::new("set-max-listpack-value", BYTES, "64", "Bytes of a member of a compact set")
-        .pending()
         .live(|live, value| live.encodings.set_max_listpack_value = value.count()),
     Setting::new("zset-max-listpack-entries", ENTRIES, "128", "Members of a compact sorted set")
-        .pending()
         .alias("zset-max-ziplist-entries")
         .live(|live, value| live.encodings.zset_max_listpack_entries = value.count()),
     Setting::new("zset-max-listpack-value", BYTES, "64", "Bytes of a member of a compact sorted set")
-        .pending()
         .alias("zset-max-ziplist-value")
         .live(|live, value| live.encodings.zset_max_listpack_value = value.count()),
     Setting::new("stream-node-max-bytes", BYTES, "4096", "Bytes of a stream node; 0 for no limit")
