@@ -144,8 +144,10 @@ impl Intents {
     ) -> bool {
         let mut wants = self.spare_wants.pop().unwrap_or_default();
         wants.extend(wanted);
-        wants.sort_unstable_by_key(|want| (want.lock, !want.write));
-        wants.dedup_by_key(|want| want.lock);
+        if wants.len() > 1 {
+            wants.sort_unstable_by_key(|want| (want.lock, !want.write));
+            wants.dedup_by_key(|want| want.lock);
+        }
         if self.must_queue(whole) {
             self.behind.push_back((id, home, wants, whole));
             return false;

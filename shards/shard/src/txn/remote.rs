@@ -35,10 +35,17 @@ impl PartQueue {
     }
 
     /// Adds a part. Each home sends its own in order, so that its place is near the end.
+    #[inline]
     pub(crate) fn insert(&mut self, part: Box<Part>) {
         if self.0.back().is_none_or(|last| last.id < part.id) {
-            return self.0.push_back(part);
+            self.0.push_back(part);
+        } else {
+            self.insert_before(part);
         }
+    }
+
+    #[inline(never)]
+    fn insert_before(&mut self, part: Box<Part>) {
         let behind = self.0.iter().rev().take_while(|other| other.id > part.id).count();
         self.0.insert(self.0.len() - behind, part);
     }
