@@ -1,10 +1,19 @@
 //! What commands that wait have in common: their time, their keys, and what is not theirs to take. It does
 //! not know how a client is held.
 
-use crate::command::Piece;
+use crate::command::{ActFn, Order, Piece};
 use crate::context::{Args, Ctx, Key};
 use resp::{LongDouble, Reply};
-use spec::{Access, Extent, Keys, Start};
+use spec::{Access, Argument, ArgumentKind, Extent, Flags, Keys, Start};
+
+/// Flags of all that wait.
+pub(crate) const WAITS: Flags = Flags::WRITE.with(Flags::BLOCKING);
+
+/// Seconds to wait.
+pub(crate) const TIMEOUT: Argument = Argument::new("timeout", ArgumentKind::Double);
+
+/// Arguments of those that pop one element from any of several keys.
+pub(crate) const KEYS_AND_TIMEOUT: &[Argument] = &[Argument::key().multiple(), TIMEOUT];
 
 /// Keys from argument 1 to the last but one, of which one is popped.
 pub(crate) const KEYS_BEFORE_TIMEOUT: &[Keys] = &[Keys::new(
@@ -50,4 +59,10 @@ pub(crate) fn is_spoken_for(ctx: &Ctx<'_>, key: Key<'_>) -> bool {
 /// The first of a plan's keys that has something, or is of another kind.
 pub(crate) fn first_found(pieces: &[Piece]) -> Option<usize> {
     pieces.iter().position(|piece| matches!(piece, Piece::WrongKind | Piece::Value(Some(_))))
+}
+
+/// Has that key carry out an order, and the others nothing.
+pub(crate) fn orders(pieces: &[Piece], first: usize, act: ActFn) -> Vec<Order> {
+    let order = |ordinal| if ordinal == first { Order::Act(act, None) } else { Order::Nothing };
+    (0..pieces.len()).map(order).collect()
 }

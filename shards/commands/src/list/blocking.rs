@@ -4,17 +4,16 @@
 use super::SIDES;
 use super::moving::{self, Ends, move_element};
 use super::pop::{Wanted, copy_of_end, elements, take};
-use crate::blocking::{KEYS_BEFORE_TIMEOUT, first_found, is_spoken_for, until, until_last};
+use crate::blocking::{
+    KEYS_AND_TIMEOUT, KEYS_BEFORE_TIMEOUT, TIMEOUT, WAITS, first_found, is_spoken_for, orders, until,
+    until_last,
+};
 use crate::command::{Block, Check, Command, DecideFn, Order, Piece, Plan, Run};
 use crate::context::{Args, Ctx, Key};
 use crate::lookup::{WRONG_KIND, WrongKind};
 use resp::Reply;
 use spec::{Access, Argument, ArgumentKind, Flags, Group, Keys};
 use store::{Detached, Side};
-
-const WAITS: Flags = Flags::WRITE.with(Flags::BLOCKING);
-const TIMEOUT: Argument = Argument::new("timeout", ArgumentKind::Double);
-const ARGUMENTS: &[Argument] = &[Argument::key().multiple(), TIMEOUT];
 
 const fn pop(name: &'static str, plan: &'static Plan) -> Command {
     Command::new(name, Group::List, Run::Plan(plan))
@@ -24,7 +23,7 @@ const fn pop(name: &'static str, plan: &'static Plan) -> Command {
         .blocks(&Block { until: until_last, moves: false })
         .check(|facts, args, reply| until_last(facts.now, args, reply).is_some())
         .complexity("O(N) where N is the number of provided keys.")
-        .arguments(ARGUMENTS)
+        .arguments(KEYS_AND_TIMEOUT)
 }
 
 pub(super) static BLPOP: Command =
@@ -155,27 +154,27 @@ fn gather_end(ctx: &mut Ctx<'_>, key: Key<'_>, side: Side, count: usize) -> Piec
 const fn decide_pop(side: Side) -> DecideFn {
     match side {
         Side::Left => |_, args, pieces, reply| {
-            answer_first(args, 1, pieces, false, reply).then(|| orders(pieces, act_first))
+            answer_first(args, 1, pieces, false, reply).map(|at| orders(pieces, at, act_first))
         },
         Side::Right => |_, args, pieces, reply| {
-            answer_first(args, 1, pieces, false, reply).then(|| orders(pieces, act_last))
+            answer_first(args, 1, pieces, false, reply).map(|at| orders(pieces, at, act_last))
         },
     }
 }
 
 /// Answers with what the first key has that has anything: its name, and the element or an array of them.
-/// False where nothing is to be taken.
+/// Which that is; `None` where nothing is to be taken.
 fn answer_first(
     args: Args<'_>,
     keys_at: usize,
     pieces: &[Piece],
     several: bool,
     reply: &mut Reply<'_>,
-) -> bool {
-    let Some(ordinal) = first_found(pieces) else { return false };
+) -> Option<usize> {
+    let ordinal = first_found(pieces)?;
     let Piece::Value(Some(value)) = &pieces[ordinal] else {
         reply.error(WRONG_KIND);
-        return false;
+        return None;
     };
     let list = value.list().expect("it was made as one");
     reply.array(2);
@@ -185,14 +184,7 @@ fn answer_first(
     } else {
         list.from_side(Side::Left).take(1).for_each(|text| crate::lookup::bulk(text, reply));
     }
-    true
-}
-
-/// Has the first key that has anything carry out an order.
-fn orders(pieces: &[Piece], act: crate::command::ActFn) -> Vec<Order> {
-    let first = first_found(pieces);
-    let order = |ordinal| if Some(ordinal) == first { Order::Act(act, None) } else { Order::Nothing };
-    (0..pieces.len()).map(order).collect()
+    Some(ordinal)
 }
 
 fn act_first(ctx: &mut Ctx<'_>, _: Args<'_>, key: Key<'_>, _: Option<Detached>) {
@@ -242,7 +234,7 @@ fn decide_blmpop(
     pieces: &mut [Piece],
     reply: &mut Reply<'_>,
 ) -> Option<Vec<Order>> {
-    answer_first(args, 3, pieces, true, reply).then(|| orders(pieces, act_blmpop))
+    answer_first(args, 3, pieces, true, reply).map(|at| orders(pieces, at, act_blmpop))
 }
 
 fn act_blmpop(ctx: &mut Ctx<'_>, args: Args<'_>, key: Key<'_>, _: Option<Detached>) {

@@ -3,17 +3,16 @@
 
 use super::pop::{End, pop};
 use super::pop_many::{Pops, answer_with, copy_of_end, pop_into};
-use crate::blocking::{KEYS_BEFORE_TIMEOUT, first_found, is_spoken_for, until, until_last};
+use crate::blocking::{
+    KEYS_AND_TIMEOUT, KEYS_BEFORE_TIMEOUT, TIMEOUT, WAITS, first_found, is_spoken_for, orders, until,
+    until_last,
+};
 use crate::command::{ActFn, Block, Check, Command, Order, Piece, Plan, Run};
 use crate::context::{Args, Ctx, Key};
 use crate::lookup;
 use resp::Reply;
 use spec::{Access, Argument, ArgumentKind, Flags, Group, Keys};
 use store::{Detached, Item, WrongKind};
-
-const WAITS: Flags = Flags::WRITE.with(Flags::BLOCKING);
-const TIMEOUT: Argument = Argument::new("timeout", ArgumentKind::Double);
-const ARGUMENTS: &[Argument] = &[Argument::key().multiple(), TIMEOUT];
 
 const fn pop_one(name: &'static str, plan: &'static Plan) -> Command {
     Command::new(name, Group::SortedSet, Run::Plan(plan))
@@ -23,7 +22,7 @@ const fn pop_one(name: &'static str, plan: &'static Plan) -> Command {
         .blocks(&Block { until: until_last, moves: false })
         .check(|facts, args, reply| until_last(facts.now, args, reply).is_some())
         .complexity("O(log(N)) with N being the number of elements in the sorted set.")
-        .arguments(ARGUMENTS)
+        .arguments(KEYS_AND_TIMEOUT)
 }
 
 pub(super) static BZPOPMIN: Command =
@@ -136,7 +135,7 @@ fn decide_one(args: Args<'_>, pieces: &mut [Piece], act: ActFn, reply: &mut Repl
             reply.double(score);
         }
     });
-    Some(orders(pieces.len(), at, act))
+    Some(orders(pieces, at, act))
 }
 
 /// The first key that has anything, with that; `None` where there is none, or once it is refused.
@@ -149,11 +148,6 @@ fn found<'a>(pieces: &'a [Piece], reply: &mut Reply<'_>) -> Option<(usize, &'a D
             None
         }
     }
-}
-
-/// Has one key carry out an order.
-fn orders(count: usize, at: usize, act: ActFn) -> Vec<Order> {
-    (0..count).map(|place| if place == at { Order::Act(act, None) } else { Order::Nothing }).collect()
 }
 
 fn act_min(ctx: &mut Ctx<'_>, _: Args<'_>, key: Key<'_>, _: Option<Detached>) {
@@ -209,5 +203,5 @@ fn decide_bzmpop(
 ) -> Option<Vec<Order>> {
     let (at, entries) = found(pieces, reply)?;
     answer_with(args.get(3 + at), entries, reply);
-    Some(orders(pieces.len(), at, act_bzmpop))
+    Some(orders(pieces, at, act_bzmpop))
 }
