@@ -116,7 +116,11 @@ fn serve(house: &Arc<FakeHouse>) -> AdminHandle {
 
 /// Sends `request` as it stands and reads to the end.
 fn talk(address: SocketAddr, request: &[u8]) -> String {
-    let mut stream = TcpStream::connect(address).unwrap();
+    say(TcpStream::connect(address).unwrap(), request)
+}
+
+/// The same over a connection that is there.
+fn say(mut stream: TcpStream, request: &[u8]) -> String {
     stream.set_read_timeout(Some(Duration::from_secs(15))).unwrap();
     // The far end may refuse and close before it has read all.
     let _ = stream.write_all(request);
@@ -378,8 +382,9 @@ fn stopping_ends_the_thread_and_frees_the_port() {
     let address = admin.address();
     let (told, heard) = mpsc::channel();
     let asker = std::thread::spawn(move || {
+        let stream = TcpStream::connect(address).unwrap();
         told.send(()).unwrap();
-        talk(address, b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
+        say(stream, b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
     });
     heard.recv().unwrap();
     let start_of_stop = Instant::now();
