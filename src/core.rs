@@ -247,6 +247,9 @@ impl Core {
             self.wires.close_slow();
         }
         self.wires.free_stuck();
+        while let Some(buffer) = self.wires.spent.pop() {
+            self.shard.take_back(buffer);
+        }
         if !self.wires.chokes.is_empty() {
             self.tell_chokes();
         }

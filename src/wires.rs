@@ -5,7 +5,9 @@ use crate::backlog::Backlog;
 use crate::idle::Waker;
 use mesh::{Published, Sender};
 use port::{Address, Chunk, Close, Event, LinkId, Links, Poller};
+use resp::Shared;
 use shard::{ConnId, Outbox, Parcel, Ticket};
+use std::sync::Arc;
 use telemetry::Block;
 
 /// Unsent replies of all clients of a core, beyond which commands of those wait that do not read. Below
@@ -59,6 +61,8 @@ pub(crate) struct Wires {
     senders: Vec<Option<Sender<Parcel>>>,
     wakers: Vec<Waker>,
     pub errands: Vec<Errand>,
+    /// Large buffers that replies are done with, for the shard to free.
+    pub spent: Vec<Arc<Vec<u8>>>,
     /// Bytes in all backlogs.
     unsent_bytes: usize,
     /// Connections that the shard was told are stuck, and some that were.
@@ -100,6 +104,7 @@ impl Wires {
             senders,
             wakers,
             errands: Vec::new(),
+            spent: Vec::new(),
             unsent_bytes: 0,
             stuck: Vec::new(),
             slow: Vec::new(),
@@ -145,6 +150,7 @@ impl Wires {
         let id = self.by_link[poller].get_mut(link.slot as usize)?.take()?;
         if let Some(mut conn) = self.conns.remove(link_id(id)) {
             self.unsent_bytes -= conn.backlog.len();
+            self.spent.extend(conn.backlog.clear());
             if let Some(chunk) = conn.open.take() {
                 self.pollers[poller].recycle(chunk);
             }
@@ -159,6 +165,24 @@ impl Wires {
         }
     }
 
+    /// Adds a large piece to a backlog, and sends of it what can be sent.
+    fn write_piece(&mut self, id: ConnId, bytes: usize, push: impl FnOnce(&mut Backlog)) {
+        let Some(conn) = self.conns.find(link_id(id)) else { return };
+        if conn.draining || conn.aborted {
+            return;
+        }
+        if let Some(chunk) = conn.open.take() {
+            self.pollers[conn.poller as usize].submit(conn.link, chunk);
+        }
+        let flows = conn.backlog.is_empty();
+        self.unsent_bytes += bytes;
+        push(&mut conn.backlog);
+        if flows {
+            self.push_backlog(id);
+        }
+        self.keep_limits(id);
+    }
+
     fn push_backlog(&mut self, id: ConnId) {
         let Some(conn) = self.conns.find(link_id(id)) else { return };
         let poller = &mut self.pollers[conn.poller as usize];
@@ -167,7 +191,7 @@ impl Wires {
             let Some(mut chunk) = poller.lease(conn.link, conn.backlog.len()) else { break };
             while !conn.backlog.is_empty() && !chunk.spare().is_empty() {
                 let count = chunk.fill(conn.backlog.front());
-                conn.backlog.consume(count);
+                self.spent.extend(conn.backlog.consume(count));
             }
             poller.submit(conn.link, chunk);
         }
@@ -308,20 +332,11 @@ impl Outbox for Wires {
     }
 
     fn write_large(&mut self, id: ConnId, bytes: Vec<u8>) {
-        let Some(conn) = self.conns.find(link_id(id)) else { return };
-        if conn.draining || conn.aborted {
-            return;
-        }
-        if let Some(chunk) = conn.open.take() {
-            self.pollers[conn.poller as usize].submit(conn.link, chunk);
-        }
-        let flows = conn.backlog.is_empty();
-        self.unsent_bytes += bytes.len();
-        conn.backlog.push_whole(bytes);
-        if flows {
-            self.push_backlog(id);
-        }
-        self.keep_limits(id);
+        self.write_piece(id, bytes.len(), |backlog| backlog.push_whole(bytes));
+    }
+
+    fn write_shared(&mut self, id: ConnId, shared: &Shared) {
+        self.write_piece(id, shared.len(), |backlog| backlog.push_shared(shared.clone()));
     }
 
     fn send(&mut self, to: u16, parcel: Parcel) -> Result<(), Parcel> {
@@ -343,7 +358,7 @@ impl Outbox for Wires {
                 poller.recycle(chunk);
             }
             self.unsent_bytes -= conn.backlog.len();
-            conn.backlog = Backlog::default();
+            self.spent.extend(conn.backlog.clear());
             conn.aborted = true;
             poller.close(conn.link, Close::Abort);
             return;

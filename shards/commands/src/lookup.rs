@@ -2,9 +2,9 @@
 //! It does not know what a command does with what it finds.
 
 use crate::context::{Ctx, Key, count_look};
-use resp::Reply;
+use resp::{Reply, Shared};
 pub(crate) use store::WrongKind;
-use store::{Entry, HashRef, SetRef, Text};
+use store::{Content, Entry, HashRef, SHARED_BYTES_MIN, SetRef, SharedText, Text};
 
 /// The key holds a value of another type.
 pub(crate) const WRONG_KIND: &str = "WRONGTYPE Operation against a key holding the wrong kind of value";
@@ -66,6 +66,35 @@ pub(crate) fn text(entry: Option<Entry<'_>>) -> Result<Option<Text<'_>>, WrongKi
     match entry {
         None => Ok(None),
         Some(entry) => entry.text().map(Some).ok_or(WrongKind),
+    }
+}
+
+/// What the string of an entry holds, if there is one and it is a string.
+#[inline]
+pub(crate) fn content(entry: Option<Entry<'_>>) -> Result<Option<Content<'_>>, WrongKind> {
+    match entry {
+        None => Ok(None),
+        Some(entry) => entry.content().map(Some).ok_or(WrongKind),
+    }
+}
+
+/// Replies with what a string holds.
+#[inline(always)]
+pub(crate) fn bulk_content(content: Content<'_>, reply: &mut Reply<'_>) {
+    match content {
+        Content::Int(number) => reply.bulk_integer(number),
+        Content::Bytes(bytes) => reply.bulk(bytes),
+        Content::Shared(text) => bulk_of_shared(text, text.as_slice(), reply),
+    }
+}
+
+/// Replies with a piece of a large text: refers to it, if it is large too.
+#[cold]
+#[inline(never)]
+pub(crate) fn bulk_of_shared(text: &SharedText, piece: &[u8], reply: &mut Reply<'_>) {
+    match text.range_of(piece).filter(|_| piece.len() >= SHARED_BYTES_MIN) {
+        Some(place) => reply.bulk_shared(Shared::new(text.buffer().clone(), place)),
+        None => reply.bulk(piece),
     }
 }
 

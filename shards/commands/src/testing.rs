@@ -7,7 +7,7 @@ use crate::command::{Check, Everywhere, Go, Lock, Order, Piece, Plan, Run, Sprea
 use crate::context::{Args, Caller, Ctx, Effects, Key, Random};
 use crate::home::{After, Call, Facts, Home, House, Job, PauseMode, ReplyMode, SessionState};
 use resp::client::Value;
-use resp::{Reply, Span, Version};
+use resp::{Output, Reply, Span, Version};
 use spec::Settings;
 use spec::setting::{Change, Events, Kind, Setting};
 use std::sync::{Arc, LazyLock};
@@ -125,7 +125,7 @@ impl Rig {
     pub(crate) fn run(&mut self, words: &[&[u8]]) -> Vec<u8> {
         let (bytes, spans) = packed(words.iter().copied());
         let args = Args::new(&bytes, &spans);
-        let mut out = Vec::new();
+        let mut out = Output::default();
         let mut reply = Reply::new(&mut out, self.session.version);
         if let Some(entry) = gate(args, &mut reply) {
             self.carry_out(entry, args, &mut reply);
@@ -134,7 +134,7 @@ impl Rig {
                 blocks.nothing(&mut Reply::new(&mut out, self.session.version));
             }
         }
-        out
+        out.into_bytes()
     }
 
     /// Lets time pass.
@@ -287,10 +287,10 @@ impl Rig {
         let share = |place: usize| (keys[place]..until(place)).map(|at| args.get(at));
         let mut answer = |shard: usize, words: Vec<&[u8]>| {
             let (bytes, spans) = packed(std::iter::once(args.get(0)).chain(words));
-            let mut out = Vec::new();
+            let mut out = Output::default();
             let mut reply = Reply::new(&mut out, caller.version);
             handler(&mut self.houses[shard].ctx(caller), Args::new(&bytes, &spans), &mut reply);
-            out
+            out.into_bytes()
         };
         if entry.command.spread == Spread::InKeyOrder {
             reply.array(keys.len());

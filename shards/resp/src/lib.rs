@@ -9,6 +9,7 @@ mod inline;
 mod long_double;
 mod natural;
 mod number;
+mod output;
 mod parser;
 mod reply;
 
@@ -18,5 +19,6 @@ pub use decimal::{DOUBLE_BYTES_MAX, DoubleText, format_double, parse_f64};
 pub use fault::Fault;
 pub use long_double::LongDouble;
 pub use number::{IntegerText, parse_i64, parse_u64};
+pub use output::{NOTHING, Output, Piece, Shared};
 pub use parser::{Limits, Parsed, Parser, Span};
 pub use reply::{Deferred, Reply, Version};

@@ -1,7 +1,7 @@
 //! Replies to bytes, appended to a buffer of the caller's. Knows how RESP2 and RESP3 say the same
 //! thing (as Redis's addReply* functions do), not who is going to read it.
 
-use crate::{Fault, IntegerText, LongDouble, format_double};
+use crate::{Fault, IntegerText, LongDouble, Output, Shared, format_double};
 use std::fmt::{self, Write};
 
 /// What a client speaks, by HELLO.
@@ -62,14 +62,14 @@ pub struct Deferred {
 /// Writes replies for one client.
 #[derive(Debug)]
 pub struct Reply<'a> {
-    buf: &'a mut Vec<u8>,
+    buf: &'a mut Output,
     version: Version,
 }
 
 impl<'a> Reply<'a> {
     /// Appends to `buf` in the words of `version`.
     #[inline]
-    pub fn new(buf: &'a mut Vec<u8>, version: Version) -> Reply<'a> {
+    pub fn new(buf: &'a mut Output, version: Version) -> Reply<'a> {
         Reply { buf, version }
     }
 
@@ -84,7 +84,7 @@ impl<'a> Reply<'a> {
         self.version = version;
     }
 
-    /// All bytes in the buffer so far, earlier replies included.
+    /// All bytes in the buffer so far, earlier replies included; without what is only referred to.
     #[inline]
     pub fn written(&self) -> &[u8] {
         self.buf
@@ -124,15 +124,15 @@ impl<'a> Reply<'a> {
     /// An error from `format_args!`.
     pub fn error_fmt(&mut self, text: fmt::Arguments<'_>) {
         let start = self.buf.len();
-        self.buf.push(b'-');
-        Appender(self.buf).write_fmt(text).expect("appending to memory does not fail");
+        self.buf.bytes_mut().push(b'-');
+        Appender(self.buf.bytes_mut()).write_fmt(text).expect("appending to memory does not fail");
         self.buf.extend_from_slice(b"\r\n");
         self.tidy_error(start);
     }
 
     /// What the parser refused.
     pub fn fault(&mut self, fault: Fault) {
-        fault.write(self.buf);
+        fault.write(self.buf.bytes_mut());
     }
 
     /// An integer.
@@ -176,7 +176,14 @@ impl<'a> Reply<'a> {
             room[text + len - 8..text + len].copy_from_slice(last);
         }
         room[text + len..text + len + 2].copy_from_slice(b"\r\n");
-        self.buf.truncate(end + text + len + 2);
+        self.buf.truncate_bytes(end + text + len + 2);
+    }
+
+    /// A string that is referred to instead of copied.
+    pub fn bulk_shared(&mut self, string: Shared) {
+        self.header(b'$', string.len() as i64);
+        self.buf.refer(string);
+        self.buf.extend_from_slice(b"\r\n");
     }
 
     /// A string of ours.
@@ -287,7 +294,7 @@ impl<'a> Reply<'a> {
         }
         self.header(b'=', bytes.len() as i64 + 4);
         self.buf.extend_from_slice(kind.as_bytes());
-        self.buf.push(b':');
+        self.buf.bytes_mut().push(b':');
         self.buf.extend_from_slice(bytes);
         self.buf.extend_from_slice(b"\r\n");
     }
@@ -304,6 +311,11 @@ impl<'a> Reply<'a> {
     #[inline]
     pub fn raw(&mut self, encoded: &[u8]) {
         self.buf.extend_from_slice(encoded);
+    }
+
+    /// A piece of what was written elsewhere, with what it refers to.
+    pub fn raw_output(&mut self, encoded: &Output, piece: std::ops::Range<usize>) {
+        self.buf.append_piece(encoded, piece);
     }
 
     /// Leaves room for the header of an array, map, set or push whose length is not known yet.
@@ -336,13 +348,8 @@ impl<'a> Reply<'a> {
         let digits = digits.format(len).as_bytes();
         let (start, room) = (deferred.at, deferred.at + DEFERRED_BYTES);
         let header = start + digits.len() + 3;
-        let end = self.buf.len();
-        assert!(room <= end, "inner headers are settled before outer ones");
-        if header > room {
-            self.buf.resize(end + header - room, 0);
-        }
-        self.buf.copy_within(room..end, header);
-        self.buf.truncate(end + header - room);
+        assert!(room <= self.buf.len(), "inner headers are settled before outer ones");
+        self.buf.move_end(room, header);
         self.buf[start] = kind;
         self.buf[start + 1..header - 2].copy_from_slice(digits);
         self.buf[header - 2..header].copy_from_slice(b"\r\n");
@@ -360,7 +367,7 @@ impl<'a> Reply<'a> {
                 let len = usize::from(header[7]);
                 header[0] = kind;
                 self.buf.extend_from_slice(&header);
-                self.buf.truncate(self.buf.len() - 8 + len);
+                self.buf.truncate_bytes(self.buf.len() - 8 + len);
             }
             None => self.line(kind, itoa::Buffer::new().format(number).as_bytes()),
         }
@@ -368,7 +375,7 @@ impl<'a> Reply<'a> {
 
     fn line(&mut self, kind: u8, text: &[u8]) {
         self.buf.reserve(text.len() + 3);
-        self.buf.push(kind);
+        self.buf.bytes_mut().push(kind);
         self.buf.extend_from_slice(text);
         self.buf.extend_from_slice(b"\r\n");
     }
@@ -379,7 +386,7 @@ impl<'a> Reply<'a> {
         while end > start + 1 && matches!(self.buf[end - 1], b'\r' | b'\n') {
             end -= 1;
         }
-        self.buf.truncate(end);
+        self.buf.truncate_bytes(end);
         for byte in &mut self.buf[start..] {
             if matches!(byte, b'\r' | b'\n') {
                 *byte = b' ';

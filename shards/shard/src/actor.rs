@@ -11,7 +11,7 @@ use crate::session::{Hold, Session, Sessions};
 use crate::txn::{Home, Remote};
 use commands::{Catalog, Effects, Facts, Job, PauseMode, Random, ReplyMode, SessionState, Topics, Watched};
 use mesh::Board;
-use resp::Version;
+use resp::{Output, Version};
 use spec::Settings;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -97,9 +97,9 @@ pub struct Shard {
     /// Keys may have come or gone without an effect of their own: moved, exchanged.
     pub(crate) recount: bool,
     /// Replies of the session that runs now.
-    pub(crate) reply: Vec<u8>,
+    pub(crate) reply: Output,
     /// Replies of a run for somebody else's session, while it runs.
-    pub(crate) away_reply: Vec<u8>,
+    pub(crate) away_reply: Output,
     /// Replies of the session that runs now, handed out since it began to run.
     pub(crate) share_bytes: usize,
     /// What is missing of the frame that was parsed last, if it is not whole.
@@ -122,7 +122,7 @@ pub struct Shard {
     /// Sessions to go on with at the next turn: each that is held for it, once.
     pub(crate) resume: VecDeque<ConnId>,
     /// Replies due at a time in unix milliseconds (DEBUG SLEEP).
-    pub(crate) timers: Vec<(i64, Ticket, Vec<u8>)>,
+    pub(crate) timers: Vec<(i64, Ticket, Output)>,
     /// Parcels for a ring that was full, by shard.
     pub(crate) outgoing: Vec<VecDeque<Parcel>>,
     pub(crate) outgoing_len: usize,
@@ -185,8 +185,8 @@ impl Shard {
             waits: Waits::default(),
             ran_here: 0,
             recount: false,
-            reply: Vec::with_capacity(64 * 1024),
-            away_reply: Vec::with_capacity(4 * 1024),
+            reply: Output::with_capacity(64 * 1024),
+            away_reply: Output::with_capacity(4 * 1024),
             share_bytes: 0,
             missing_bytes: 0,
             batch: Batch::default(),
@@ -265,6 +265,8 @@ impl Shard {
     /// A client has gone. Answers that are still away find nobody.
     pub fn close(&mut self, conn: ConnId) {
         if let Some(mut session) = self.sessions.remove(conn) {
+            self.store.bury(std::mem::take(&mut session.tail));
+            self.store.bury(std::mem::take(&mut session.grown));
             self.end_transaction(&mut session);
             if session.state.listens {
                 self.topics.leave(conn.place());
@@ -290,7 +292,7 @@ impl Shard {
             Parcel::Ran(run) => self.run_returns(run, out),
             Parcel::Part(part) => self.part_arrives(part, out),
             Parcel::PartDone(part) => self.part_returns(part, out),
-            Parcel::Buffer(buffer) => drop(buffer),
+            Parcel::Buffer(mut buffer) => self.forget(&mut buffer),
             Parcel::News { home, bytes } => self.news_arrive(home, bytes, out),
             Parcel::Attempt(run) => self.attempt_arrives(run, out),
             Parcel::Attempted(run) => self.attempt_returns(run, out),
@@ -335,7 +337,7 @@ impl Shard {
         if self.go_on_after_job(ticket, &outcome, out) {
             return;
         }
-        let mut bytes = Vec::new();
+        let mut bytes = Output::default();
         let mut reply = resp::Reply::new(&mut bytes, Version::Resp2);
         match outcome {
             Ok(()) => reply.ok(),

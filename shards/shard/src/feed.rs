@@ -3,20 +3,20 @@
 
 use crate::actor::Shard;
 use crate::batch::{Batch, Frame};
+use crate::large::write_pieces;
 use crate::outbox::{Now, Outbox};
 use crate::parcel::{ConnId, Ticket};
 use crate::planted::Bug;
 use crate::session::{Hold, LOOKAHEAD_HELD, LOOKAHEAD_MAX, Session};
 use commands::{Args, Entry};
-use resp::{Fault, Limits, Parsed, Reply};
+use resp::{Fault, Limits, NOTHING, Output, Parsed, Reply};
 use spec::{owner_of, slot_of};
+use store::SHARED_BYTES_MIN;
 
 /// Room for replies that a shard begins with.
 const REPLY_KEPT_BYTES: usize = 64 * 1024;
 /// Replies of this size are handed over instead of copied.
 const REPLY_LARGE_BYTES: usize = 1024 * 1024;
-/// Room is made at once for what is missing of a frame, from this many bytes on.
-const ROOM_BYTES_MIN: usize = 64 * 1024;
 /// Spans count in 32 bits: no client's input may grow to 4 GiB, whatever the settings say.
 const QUERY_BYTES_MAX: usize = u32::MAX as usize - (1 << 24);
 /// Input held for a session that may not go on, beyond which reading from it stops.
@@ -79,6 +79,9 @@ impl Shard {
 
     /// Goes on with the input that a session holds.
     fn advance_tail<O: Outbox>(&mut self, conn: ConnId, session: &mut Session, out: &mut O) {
+        if session.backlog() >= SHARED_BYTES_MIN {
+            return self.advance_large(conn, session, out);
+        }
         let tail = std::mem::take(&mut session.tail);
         let used = self.advance(conn, session, &tail[session.tail_at..], out);
         session.tail_at += used;
@@ -88,13 +91,6 @@ impl Shard {
         }
         session.compact();
         self.make_room(session);
-    }
-
-    /// A large frame is on its way: its buffer should not grow by copying.
-    fn make_room(&self, session: &mut Session) {
-        if self.missing_bytes >= ROOM_BYTES_MIN && session.hold == Hold::None && session.backlog() > 0 {
-            session.tail.reserve_exact(self.missing_bytes);
-        }
     }
 
     /// Hands out what the session's run has written, bounds its input, and puts it back.
@@ -127,20 +123,27 @@ impl Shard {
     }
 
     /// Sends what was written, or puts it behind answers that are away.
-    #[inline(never)]
+    #[inline]
     pub(crate) fn hand_out<O: Outbox>(&mut self, conn: ConnId, session: &mut Session, out: &mut O) {
         // What its commands have to tell is told before they are answered.
         if self.has_unsaid() {
             self.say_between(conn, session, out);
         }
-        if self.reply.is_empty() {
-            return;
+        if !self.reply.is_empty() {
+            self.hand_out_written(conn, session, out);
+        }
+    }
+
+    #[inline(never)]
+    fn hand_out_written<O: Outbox>(&mut self, conn: ConnId, session: &mut Session, out: &mut O) {
+        if self.reply.refers() {
+            return self.hand_out_shared(conn, session, out);
         }
         self.share_bytes += self.reply.len();
         if session.waiting() == 0 {
             self.block.bytes_out.add(self.reply.len() as u64);
             if self.reply.len() >= REPLY_LARGE_BYTES {
-                out.write_large(conn, std::mem::take(&mut self.reply));
+                out.write_large(conn, std::mem::take(&mut self.reply).into_bytes());
                 self.reply.reserve(REPLY_KEPT_BYTES);
                 return;
             }
@@ -148,14 +151,14 @@ impl Shard {
         } else {
             session.queue(&self.reply, false);
         }
-        self.reply.clear();
+        self.reply.bytes_mut().clear();
         if self.reply.capacity() > 1024 * 1024 {
-            self.reply = Vec::with_capacity(REPLY_KEPT_BYTES);
+            self.reply = Output::with_capacity(REPLY_KEPT_BYTES);
         }
     }
 
     /// Parses and runs frames of `bytes`; returns how many bytes are done with.
-    fn advance<O: Outbox>(
+    pub(crate) fn advance<O: Outbox>(
         &mut self,
         conn: ConnId,
         session: &mut Session,
@@ -208,7 +211,7 @@ impl Shard {
                     break;
                 }
             }
-            if self.reply.len() > self.bounds.flush_bytes {
+            if self.reply.len() > self.bounds.flush_bytes || self.reply.refers() {
                 self.hand_out(conn, session, out);
                 if self.has_had_its_share(conn, session) {
                     break;
@@ -317,20 +320,20 @@ impl Shard {
                 Flow::Away { more } => next += 1 + more,
                 Flow::Held => {}
             }
-            if session.state.closing {
-                return None;
-            }
-            if session.choked && session.hold == Hold::None {
-                self.marks.choked += 1;
-                session.hold = Hold::Choked;
-            }
-            if session.hold != Hold::None {
+            if session.may_not_go_on() {
+                if session.state.closing {
+                    return None;
+                }
+                if session.hold == Hold::None {
+                    self.marks.choked += 1;
+                    session.hold = Hold::Choked;
+                }
                 if next < batch.frames.len() && session.waiting() > 0 {
                     self.marks.away_while_queued += 1;
                 }
                 return Some(batch.frames.get(next).map(|frame| frame.start as usize));
             }
-            if self.reply.len() > self.bounds.flush_bytes {
+            if self.reply.len() > self.bounds.flush_bytes || self.reply.refers() {
                 self.hand_out(conn, session, out);
                 if self.has_had_its_share(conn, session) {
                     return Some(batch.frames.get(next).map(|frame| frame.start as usize));
@@ -383,7 +386,7 @@ impl Shard {
     }
 
     /// An answer has come home: out it goes, or it waits for its turn; then the session goes on.
-    pub(crate) fn answer<O: Outbox>(&mut self, ticket: Ticket, bytes: &[u8], close: bool, out: &mut O) {
+    pub(crate) fn answer<O: Outbox>(&mut self, ticket: Ticket, bytes: &Output, close: bool, out: &mut O) {
         let mut ticket = ticket;
         if self.planted(Bug::StrangersAnswer)
             && let Some((conn, _)) = self.sessions.at(ticket.conn.slot as usize)
@@ -396,16 +399,17 @@ impl Shard {
         if self.planted(Bug::AnswersSwapped) {
             ticket.sequence = session.oldest().unwrap_or(ticket.sequence);
         }
-        let bytes = if session.mutes(ticket.sequence) { &[] } else { bytes };
+        let bytes = if session.mutes(ticket.sequence) { &NOTHING } else { bytes };
         if session.answer(ticket.sequence, bytes) {
-            self.block.bytes_out.add(bytes.len() as u64);
+            self.block.bytes_out.add(bytes.total() as u64);
             if !bytes.is_empty() {
-                out.write(ticket.conn, bytes);
+                write_pieces(ticket.conn, bytes, out);
             }
             session.state.closing |= close;
-            while let Some((ready, close)) = session.next_ready() {
-                self.block.bytes_out.add(ready.len() as u64);
-                out.write(ticket.conn, &ready);
+            while let Some((mut ready, close)) = session.next_ready() {
+                self.block.bytes_out.add(ready.total() as u64);
+                write_pieces(ticket.conn, &ready, out);
+                self.forget(&mut ready);
                 session.state.closing |= close;
             }
         }

@@ -9,6 +9,7 @@ mod execute;
 mod feed;
 mod gates;
 mod house;
+mod large;
 mod leave;
 mod marks;
 mod outbox;

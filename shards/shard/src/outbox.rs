@@ -2,6 +2,7 @@
 
 use crate::parcel::{ConnId, Parcel, Ticket};
 use commands::Job;
+use resp::Shared;
 
 /// What the house does for a shard.
 pub trait Outbox {
@@ -10,6 +11,10 @@ pub trait Outbox {
     /// The same for so many bytes that it is better to keep them than to copy them.
     fn write_large(&mut self, conn: ConnId, bytes: Vec<u8>) {
         self.write(conn, &bytes);
+    }
+    /// The same for bytes of a buffer that others hold too.
+    fn write_shared(&mut self, conn: ConnId, shared: &Shared) {
+        self.write(conn, shared.as_slice());
     }
     /// Stages a parcel for another shard; a full ring gives it back.
     ///

@@ -4,7 +4,8 @@
 
 use crate::outbox::Now;
 use commands::{Caller, Order, Piece};
-use resp::Span;
+use resp::{Output, Span};
+use std::sync::Arc;
 
 /// Names a session on its home shard. The core that owns the connection hands it out.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
@@ -48,14 +49,14 @@ pub enum Parcel {
     /// The same, done.
     PartDone(Box<Part>),
     /// A reply buffer, on its way back to the shard that made it.
-    Buffer(Box<Vec<u8>>),
+    Buffer(Box<Output>),
     /// What a shard tells without waiting for an answer: its number, and the news. The memory comes home as a
     /// buffer.
     News {
         /// Who tells it.
         home: u16,
         /// What, as `pubsub::news` writes it.
-        bytes: Box<Vec<u8>>,
+        bytes: Box<Output>,
     },
     /// A blocking command, to run or to wait.
     Attempt(Box<Run>),
@@ -105,8 +106,10 @@ pub struct Run {
     pub ticket: Ticket,
     /// Who asked.
     pub caller: Caller,
-    /// The arguments.
+    /// The arguments, unless they are lent.
     pub bytes: Vec<u8>,
+    /// The input of the client that the arguments lie in, where a copy would be large.
+    pub lent: Option<Arc<Vec<u8>>>,
     /// Their places.
     pub spans: Vec<Span>,
     /// The commands.
@@ -114,9 +117,9 @@ pub struct Run {
     /// How many of them have run.
     pub done: usize,
     /// Encoded replies, in memory of the home shard; empty when `large` has them.
-    pub reply: Vec<u8>,
+    pub reply: Output,
     /// Encoded replies in memory of the shard that ran them, to be given back.
-    pub large: Option<Box<Vec<u8>>>,
+    pub large: Option<Box<Output>>,
     /// Monotonic nanoseconds when it left.
     pub sent_ns: u64,
     /// Some of its commands may write.
@@ -135,7 +138,7 @@ pub struct Offer {
     /// The client's id.
     pub client: u64,
     /// What it is answered, if it still waits: nothing else happens to the key until that is known.
-    pub reply: Vec<u8>,
+    pub reply: Output,
     /// It still waited, and has its answer.
     pub taken: bool,
     /// Instead of an answer: the command that is to run anew, since it needs another shard too.
@@ -219,7 +222,7 @@ pub struct Part {
     /// The whole keyspace is locked.
     pub whole: bool,
     /// What it answers: one encoded reply, or one element a key.
-    pub reply: Vec<u8>,
+    pub reply: Output,
     /// `InKeyOrder`: where each key's element ends in `reply`.
     pub cuts: Vec<u32>,
     /// A plan's findings, one a key.
@@ -300,7 +303,7 @@ impl Part {
         self.bytes.clear();
         self.spans.clear();
         self.keys.clear();
-        self.reply.clear();
+        self.reply.bytes_mut().clear();
         self.cuts.clear();
         if self.hop != Hop::Spread {
             self.pieces.clear();

@@ -11,7 +11,7 @@ use crate::pause::PAUSED_WRITES;
 use crate::planted::Bug;
 use crate::session::{Hold, Session};
 use commands::{Args, Caller, Hashed, ReplyMode};
-use resp::Span;
+use resp::{NOTHING, Output, Span};
 
 /// Reply room that a run carries from home.
 const REPLY_BYTES: usize = 1024;
@@ -53,9 +53,13 @@ impl Shard {
         run.caller = self.caller(session);
         run.shard = owner;
         let mut writes = false;
-        for frame in &batch.frames[place..place + length] {
+        let frames = &batch.frames[place..place + length];
+        let lent = self.lend(&mut run, bytes, batch, frames);
+        for frame in frames {
             writes |= self.catalog.entry(frame.number).command.flags.any(PAUSED_WRITES);
-            pack(&mut run, bytes, batch.spans_of(frame), frame.number, frame.hash);
+            if !lent {
+                pack(&mut run, bytes, batch.spans_of(frame), frame.number, frame.hash);
+            }
             session.state.last_command = Some(frame.number);
         }
         run.writes = writes;
@@ -92,10 +96,11 @@ impl Shard {
                 ticket,
                 caller: NOBODY,
                 bytes: Vec::with_capacity(256),
+                lent: None,
                 spans: Vec::with_capacity(16),
                 steps: Vec::with_capacity(8),
                 done: 0,
-                reply: Vec::with_capacity(REPLY_BYTES),
+                reply: Output::with_capacity(REPLY_BYTES),
                 large: None,
                 sent_ns: 0,
                 writes: false,
@@ -124,10 +129,18 @@ impl Shard {
 
     /// Runs what is left of a run; sets it aside where it meets a seal.
     pub(crate) fn carry_out<O: Outbox>(&mut self, mut run: Box<Run>, out: &mut O) {
-        self.look_at_room(run.bytes.len());
+        self.look_at_room(run.lent.as_ref().map_or(run.bytes.len(), |lent| lent.len()));
         // The session that runs now keeps its replies apart.
         std::mem::swap(&mut self.reply, &mut self.away_reply);
-        let ended = self.run_steps(&mut run);
+        let ended = match run.lent.clone() {
+            None => self.run_steps(&mut run),
+            Some(lent) => {
+                self.store.lend(lent);
+                let ended = self.run_steps(&mut run);
+                self.store.end_loan();
+                ended
+            }
+        };
         self.append(&mut run);
         self.end_away_reply();
         if self.has_unsaid() {
@@ -150,7 +163,7 @@ impl Shard {
         let catalog = self.catalog;
         while let Some(step) = run.steps.get(run.done).copied() {
             let spans = &run.spans[step.first as usize..(step.first + step.count) as usize];
-            let args = Args::new(&run.bytes, spans);
+            let args = Args::new(run.lent.as_deref().unwrap_or(&run.bytes), spans);
             let entry = catalog.entry(step.number);
             if !self.remote.intents.is_clear() && entry.has_keys && self.is_sealed(entry, args, step.hash) {
                 return false;
@@ -178,9 +191,9 @@ impl Shard {
     pub(crate) fn append(&mut self, run: &mut Run) {
         let written = &self.reply;
         match &mut run.large {
-            Some(large) => large.extend_from_slice(written),
+            Some(large) => large.append_output(written),
             None if run.reply.len() + written.len() <= run.reply.capacity() => {
-                run.reply.extend_from_slice(written);
+                run.reply.append_output(written);
             }
             None => {
                 self.marks.large_reply += 1;
@@ -188,20 +201,23 @@ impl Shard {
                     run.large = Some(Box::new(std::mem::take(&mut self.reply)));
                     return;
                 }
-                let mut large = Vec::with_capacity(run.reply.len() + written.len());
+                let mut large = Output::with_capacity(run.reply.len() + written.len());
                 if !self.planted(Bug::LargeReplyLosesHead) {
-                    large.extend_from_slice(&run.reply);
+                    large.append_output(&run.reply);
                 }
-                large.extend_from_slice(written);
+                large.append_output(written);
                 run.large = Some(Box::new(large));
             }
         }
     }
 
     /// After work for somebody else's session: the reply of the session that runs now comes back.
+    #[inline]
     pub(crate) fn end_away_reply(&mut self) {
         self.reply.clear();
-        self.reply.shrink_to(COPIED_BYTES_MAX);
+        if self.reply.capacity() > COPIED_BYTES_MAX {
+            self.reply.bytes_mut().shrink_to(COPIED_BYTES_MAX);
+        }
         std::mem::swap(&mut self.reply, &mut self.away_reply);
     }
 
@@ -230,14 +246,19 @@ impl Shard {
         }
         let loan = run.large.take();
         let muted = run.sent_ns == MUTED;
-        let bytes: &[u8] =
-            if muted { &[] } else { loan.as_deref().map_or(&run.reply[..], |large| &large[..]) };
+        let bytes = if muted { &NOTHING } else { loan.as_deref().unwrap_or(&run.reply) };
         self.answer(run.ticket, bytes, false, out);
+        self.forget(&mut run.reply);
+        if let Some(lent) = run.lent.take() {
+            self.store.bury(lent);
+        }
         // Memory goes home to the shard that made it.
-        if let Some(large) = loan
-            && run.shard != self.index
-        {
-            self.send(run.shard, Parcel::Buffer(large), out);
+        if let Some(mut large) = loan {
+            if run.shard == self.index {
+                self.forget(&mut large);
+            } else {
+                self.send(run.shard, Parcel::Buffer(large), out);
+            }
         }
         self.put_away(run);
     }

@@ -5,7 +5,7 @@ use crate::blocking::Blocked;
 use crate::parcel::ConnId;
 use crate::txn::{Guard, Multi};
 use commands::SessionState;
-use resp::{Parser, Version};
+use resp::{Output, Parser, Version};
 use std::collections::VecDeque;
 
 /// Why a session's next command may not run yet.
@@ -31,7 +31,7 @@ pub(crate) enum Hold {
 #[derive(Debug)]
 struct Answer {
     sequence: u64,
-    bytes: Option<Vec<u8>>,
+    bytes: Option<Output>,
     close: bool,
     /// The client wants no reply to it.
     muted: bool,
@@ -46,6 +46,8 @@ pub(crate) struct Session {
     /// Input not yet run, from `tail_at` on.
     pub tail: Vec<u8>,
     pub tail_at: usize,
+    /// A larger buffer for a large frame on its way: a copy of the first of the input not yet run.
+    pub grown: Vec<u8>,
     pub hold: Hold,
     /// It has sent its last.
     pub ended: bool,
@@ -81,6 +83,7 @@ impl Session {
             parser: Parser::default(),
             tail: Vec::new(),
             tail_at: 0,
+            grown: Vec::new(),
             hold: Hold::None,
             ended: false,
             throttled: false,
@@ -118,35 +121,41 @@ impl Session {
         self.answers.iter().find(|answer| answer.sequence == sequence).is_some_and(|answer| answer.muted)
     }
 
+    /// It ends, is held, or is to be: one look for all three.
+    #[inline]
+    pub(crate) fn may_not_go_on(&self) -> bool {
+        u8::from(self.state.closing) | u8::from(self.choked) | self.hold as u8 != Hold::None as u8
+    }
+
     /// Queues bytes behind answers that are away.
-    pub(crate) fn queue(&mut self, bytes: &[u8], close: bool) {
+    pub(crate) fn queue(&mut self, bytes: &Output, close: bool) {
         match self.answers.back_mut() {
             Some(Answer { bytes: Some(ready), close: closing, .. }) => {
-                ready.extend_from_slice(bytes);
+                ready.append_output(bytes);
                 *closing |= close;
             }
             _ => {
                 let sequence = self.next_sequence;
                 self.next_sequence += 1;
-                self.answers.push_back(Answer { sequence, bytes: Some(bytes.to_vec()), close, muted: false });
+                self.answers.push_back(Answer { sequence, bytes: Some(bytes.clone()), close, muted: false });
             }
         }
     }
 
     /// An answer came home. Returns whether it is the first in line: then `bytes` go straight out.
-    pub(crate) fn answer(&mut self, sequence: u64, bytes: &[u8]) -> bool {
+    pub(crate) fn answer(&mut self, sequence: u64, bytes: &Output) -> bool {
         if self.answers.front().is_some_and(|first| first.sequence == sequence) {
             self.answers.pop_front();
             return true;
         }
         if let Some(place) = self.answers.iter_mut().find(|answer| answer.sequence == sequence) {
-            place.bytes = Some(bytes.to_vec());
+            place.bytes = Some(bytes.clone());
         }
         false
     }
 
     /// The next answer that may go out: bytes, and whether to close behind them.
-    pub(crate) fn next_ready(&mut self) -> Option<(Vec<u8>, bool)> {
+    pub(crate) fn next_ready(&mut self) -> Option<(Output, bool)> {
         if self.answers.front()?.bytes.is_some() {
             let answer = self.answers.pop_front()?;
             return answer.bytes.map(|bytes| (bytes, answer.close));

@@ -36,6 +36,11 @@ pub(crate) struct Cron {
 }
 
 impl Cron {
+    /// There is memory to be freed before anybody sleeps.
+    pub(crate) fn reclaim_soon(&mut self) {
+        self.reclaiming = true;
+    }
+
     pub(crate) fn pause(&mut self, paused: bool) {
         self.paused = paused;
     }

@@ -9,14 +9,13 @@ use crate::arena::{Arena, CELL_BYTES_MAX, Handle, cell_bytes};
 use crate::draft::{Draft, Payload, Taken, embeds};
 use crate::frequency::{self, Frequency};
 use crate::graves::Graves;
-use crate::header::{Form, Header, KEY_INLINE_MAX, KEY_LONG, WORD};
+use crate::header::{Form, Header, KEY_INLINE_MAX, KEY_LONG, Kind, WORD};
+use crate::room::{fit, grow, zeros};
+use crate::shared::{SHARED_BYTES_MIN, SharedText};
 use crate::short;
 use crate::text::Text;
 use crate::types::Big;
 use crate::view::View;
-
-/// Above this, a growing buffer gets a quarter more than it needs, not twice.
-const DOUBLING_BYTES_MAX: usize = 1024 * 1024;
 
 /// All entries of a shard, in all databases.
 pub(crate) struct Cells {
@@ -230,6 +229,10 @@ impl Cells {
     #[inline]
     fn resize(&mut self, handle: Handle, length: usize, fit: fn(&mut Vec<u8>, usize)) -> Handle {
         let header = self.view(handle).header();
+        if header.form() == Form::Big {
+            self.edit_shared(handle, |text| text.resize(length, fit));
+            return handle;
+        }
         if header.form() == Form::Embedded {
             let key_bytes = header.size() - header.key_at() - header.value_len();
             if embeds(key_bytes, header.has_expiry(), length) {
@@ -256,7 +259,7 @@ impl Cells {
         }
         let after = buffer.capacity();
         self.heap_bytes = self.heap_bytes - before + after;
-        handle
+        self.share_large(handle)
     }
 
     /// Moves a packed collection from the heap back into its cell, if that is where it would be by now
@@ -305,6 +308,10 @@ impl Cells {
             buffer.extend_from_slice(bytes);
             let after = buffer.capacity();
             self.heap_bytes = self.heap_bytes - before + after;
+            return self.share_large(handle);
+        }
+        if self.view(handle).header().form() == Form::Big {
+            self.edit_shared(handle, |text| text.append(bytes, grow));
             return handle;
         }
         let target = self.resize_text(handle, length + bytes.len());
@@ -323,7 +330,12 @@ impl Cells {
                 unsafe { std::slice::from_raw_parts_mut(at.add(start), length) }
             }
             Form::Heap => self.buffer_mut(handle),
-            Form::Int | Form::Big => unreachable!("it is text or packed: the caller looked"),
+            // A shared one is copied: nobody's else changes.
+            Form::Big => match self.big_mut(handle) {
+                Big::Text(text) => text.as_mut_slice(),
+                _ => unreachable!("it is text or packed: the caller looked"),
+            },
+            Form::Int => unreachable!("it is text or packed: the caller looked"),
         }
     }
 
@@ -354,6 +366,11 @@ impl Cells {
         Taken { kind: header.kind(), payload, raw, expiry, access }
     }
 
+    /// Takes a buffer that was no value of ours, to free it by and by.
+    pub(crate) fn bury_spent(&mut self, buffer: Vec<u8>) {
+        self.heap_bytes += self.graves.bury_spent(buffer);
+    }
+
     /// Frees what is buried a slice at a time; returns how many slices of `budget` were not needed.
     pub(crate) fn dig(&mut self, mut budget: usize) -> usize {
         while budget > 0 {
@@ -362,6 +379,12 @@ impl Cells {
             budget -= 1;
         }
         budget
+    }
+
+    /// Something waits to be freed.
+    #[inline]
+    pub(crate) fn has_buried(&self) -> bool {
+        !self.graves.is_empty()
     }
 
     /// How many large values wait to be freed.
@@ -501,6 +524,31 @@ impl Cells {
         }
     }
 
+    /// Changes a large text.
+    fn edit_shared(&mut self, handle: Handle, edit: impl FnOnce(&mut SharedText)) {
+        let big = self.big_mut(handle);
+        let before = big.memory_bytes();
+        match big {
+            Big::Text(text) => edit(text),
+            _ => unreachable!("a collection is not edited as a text"),
+        }
+        let after = big.memory_bytes();
+        self.resized(before, after);
+    }
+
+    /// A string on the heap that has become large is kept so that it can be shared. The old handle is dead
+    /// if another one is returned.
+    fn share_large(&mut self, handle: Handle) -> Handle {
+        let view = self.view(handle);
+        let header = view.header();
+        if view.len() < SHARED_BYTES_MIN || header.form() != Form::Heap || !header.is_string() {
+            return handle;
+        }
+        let (key, expiry, access) = (view.key().to_vec(), view.expiry(), header.access());
+        let payload = self.take_buffer(handle).shared(Kind::String);
+        self.overwrite(handle, Draft { key: &key, kind: Kind::String, payload, raw: true, expiry, access })
+    }
+
     /// Turns an integer into the text it stands for.
     fn textual(&mut self, handle: Handle) -> Handle {
         let view = self.view(handle);
@@ -521,33 +569,7 @@ impl Cells {
         let kept = length.min(bytes.len());
         buffer[..kept].copy_from_slice(&bytes[..kept]);
         let (kind, access) = (view.header().kind(), view.header().access());
-        self.overwrite(
-            handle,
-            Draft { key: &key, kind, payload: Payload::Buffer(buffer), raw, expiry, access },
-        )
+        let payload = Payload::Buffer(buffer).shared(kind);
+        self.overwrite(handle, Draft { key: &key, kind, payload, raw, expiry, access })
     }
-}
-
-/// A buffer of zeros: fresh memory from the allocator is zero already, so long ones cost little.
-fn zeros(length: usize) -> Vec<u8> {
-    vec![0; length]
-}
-
-/// Makes room for `length` bytes and a little more, and gives back what is far too much.
-fn fit(buffer: &mut Vec<u8>, length: usize) {
-    let wanted = length + length / 8;
-    if length > buffer.capacity() {
-        buffer.reserve_exact(wanted - buffer.len());
-    } else if wanted < buffer.capacity() / 2 {
-        buffer.shrink_to(wanted);
-    }
-}
-
-/// Makes room for `length` bytes and some more, so that appends are cheap on average.
-fn grow(buffer: &mut Vec<u8>, length: usize) {
-    if length <= buffer.capacity() {
-        return;
-    }
-    let spare = if length < DOUBLING_BYTES_MAX { length } else { length / 4 };
-    buffer.reserve_exact(length + spare - buffer.len());
 }

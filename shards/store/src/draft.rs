@@ -2,6 +2,7 @@
 
 use crate::arena::CELL_BYTES_MAX;
 use crate::header::{Form, Header, KEY_INLINE_MAX, Kind, WORD};
+use crate::shared::{SHARED_BYTES_MIN, SharedText};
 use crate::types::Big;
 
 /// A value on its way into a cell.
@@ -13,6 +14,18 @@ pub(crate) enum Payload<'a> {
     Buffer(Vec<u8>),
     /// A collection that moves in.
     Big(Box<Big>),
+}
+
+impl<'a> Payload<'a> {
+    /// The same; a large buffer of a string as a text that can be shared.
+    pub(crate) fn shared(self, kind: Kind) -> Payload<'a> {
+        match self {
+            Payload::Buffer(buffer) if kind == Kind::String && buffer.len() >= SHARED_BYTES_MIN => {
+                Payload::Big(Box::new(Big::Text(SharedText::whole(buffer))))
+            }
+            other => other,
+        }
+    }
 }
 
 /// An entry on its way into a cell.

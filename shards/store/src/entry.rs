@@ -2,7 +2,7 @@
 
 use crate::frequency;
 use crate::header::{ACCESS_MASK, Form, Kind};
-use crate::text::Text;
+use crate::text::{Content, Text};
 use crate::types::slot::Slot;
 use crate::types::{self, Item, WrongKind};
 use crate::view::View;
@@ -46,6 +46,12 @@ impl<'a> Entry<'a> {
     #[inline]
     pub fn text(&self) -> Option<Text<'a>> {
         self.view.header().is_string().then(|| self.view.text())
+    }
+
+    /// The value as it is kept, if it is a string.
+    #[inline]
+    pub fn content(&self) -> Option<Content<'a>> {
+        self.view.header().is_string().then(|| self.view.content())
     }
 
     /// Bytes of a string's text.

@@ -21,6 +21,8 @@ enum Grave {
 #[derive(Default)]
 pub(crate) struct Graves {
     graves: Vec<Grave>,
+    /// Buffers that came from elsewhere.
+    spent: Vec<Vec<u8>>,
     /// Values that are freed by now.
     emptied: u64,
     /// Slices that were freed while more was left.
@@ -54,6 +56,9 @@ impl Graves {
 
     /// Frees a collection, now or later; answers the bytes that are free now.
     pub(crate) fn bury_big(&mut self, big: Box<Big>) -> usize {
+        if big.text().is_some() {
+            return self.bury_text(*big);
+        }
         if big.len() > BURY_ELEMENTS {
             self.graves.push(Grave::Big(big));
             return 0;
@@ -61,8 +66,43 @@ impl Graves {
         big.memory_bytes()
     }
 
+    /// Frees a large text. Others may have it too: then the last of them frees it.
+    fn bury_text(&mut self, big: Big) -> usize {
+        let bytes = big.memory_bytes();
+        match big {
+            Big::Text(text) => text
+                .into_buffer()
+                .map_or(bytes, |buffer| bytes - buffer.capacity() + self.bury_buffer(buffer)),
+            _ => unreachable!("the caller looked"),
+        }
+    }
+
+    /// Takes a buffer that was no value of ours, to free it; answers the bytes that are not free yet.
+    pub(crate) fn bury_spent(&mut self, buffer: Vec<u8>) -> usize {
+        let bytes = buffer.capacity();
+        if bytes < BURY_BYTES {
+            return 0;
+        }
+        self.spent.push(buffer);
+        bytes
+    }
+
+    /// Nothing waits to be freed.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.graves.is_empty() && self.spent.is_empty()
+    }
+
     /// Frees one slice of what is buried, if something is; answers the bytes freed.
     pub(crate) fn dig(&mut self) -> Option<usize> {
+        if let Some(buffer) = self.spent.last_mut() {
+            let before = buffer.capacity();
+            if before <= 2 * DIG_BYTES {
+                self.spent.pop();
+                return Some(before);
+            }
+            return Some(cut(buffer));
+        }
         let freed = match self.graves.last_mut()? {
             Grave::Buffer(buffer) => {
                 let before = buffer.capacity();
@@ -71,9 +111,7 @@ impl Graves {
                     return Some(before);
                 }
                 self.slices += 1;
-                buffer.clear();
-                buffer.shrink_to(before - DIG_BYTES);
-                before - buffer.capacity()
+                cut(buffer)
             }
             Grave::Big(big) => {
                 let before = big.memory_bytes();
@@ -93,4 +131,12 @@ impl Graves {
         self.graves.pop();
         self.emptied += 1;
     }
+}
+
+/// Frees a slice of a buffer; answers its bytes.
+fn cut(buffer: &mut Vec<u8>) -> usize {
+    let before = buffer.capacity();
+    buffer.clear();
+    buffer.shrink_to(before - DIG_BYTES);
+    before - buffer.capacity()
 }

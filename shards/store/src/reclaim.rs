@@ -3,6 +3,7 @@
 use crate::directory::Segments;
 use crate::segment::Segment;
 use crate::store::Store;
+use std::sync::Arc;
 
 /// Entries that a slice of a large buffer counts as.
 const DIG_ENTRIES: usize = 64;
@@ -44,7 +45,7 @@ impl Store {
     /// Something was flushed or removed whose memory is still to be freed.
     #[inline]
     fn has_leftovers(&self) -> bool {
-        !self.ruins.is_empty() || !self.due_ruins.is_empty() || self.cells.buried() > 0
+        !self.ruins.is_empty() || !self.due_ruins.is_empty() || self.cells.has_buried()
     }
 
     /// Frees what was flushed, and large buffers that were removed: about `budget_entries` entries at
@@ -78,6 +79,14 @@ impl Store {
             self.trim();
         }
         self.has_leftovers()
+    }
+
+    /// Frees a large buffer by and by if nobody else has it: one that was lent for a reply, or came from a
+    /// client.
+    pub fn bury(&mut self, buffer: impl Into<Arc<Vec<u8>>>) {
+        if let Some(buffer) = Arc::into_inner(buffer.into()) {
+            self.cells.bury_spent(buffer);
+        }
     }
 
     /// Keys that were flushed or removed, and whose memory is still to be freed.

@@ -12,6 +12,7 @@ use crate::segment::{Found, Probe};
 use crate::table::{Buckets, Keys, Table};
 use crate::types::hash::due::DueHashes;
 use crate::usage::{Counters, TableStats, Usage};
+use std::sync::Arc;
 
 /// What a write does about the time to live.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,6 +44,8 @@ pub struct Store {
     pub(crate) bucket: Vec<Handle>,
     /// For packing items, so that it does not allocate.
     pub(crate) scratch: Vec<u8>,
+    /// The buffer that large texts of the commands of now lie in.
+    pub(crate) lender: Option<Arc<Vec<u8>>>,
 }
 
 impl Store {
@@ -62,6 +65,7 @@ impl Store {
             counters: Counters::default(),
             bucket: Vec::new(),
             scratch: Vec::new(),
+            lender: None,
         }
     }
 

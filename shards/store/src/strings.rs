@@ -6,8 +6,11 @@ use crate::frequency;
 use crate::hash::Key;
 use crate::header::{Form, Kind};
 use crate::segment::Found;
+use crate::shared::{SHARED_BYTES_MIN, SharedText};
 use crate::store::{Expiry, Store};
 use crate::text::{Text, canonical_int};
+use crate::types::Big;
+use std::sync::Arc;
 
 /// Why a value cannot be counted up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,6 +36,22 @@ impl Store {
     /// As [`Store::set_text`], but the bytes stay bytes whatever they look like.
     pub fn set_bytes(&mut self, db: usize, key: Key<'_>, bytes: &[u8], expiry: Expiry) {
         self.put(db, key, Payload::Text(bytes), false, expiry);
+    }
+
+    /// Large texts that are set from now on may lie in this buffer: those that are most of it are kept in it
+    /// instead of being copied. Until [`Store::end_loan`].
+    pub fn lend(&mut self, buffer: Arc<Vec<u8>>) {
+        self.lender = Some(buffer);
+    }
+
+    /// Ends what [`Store::lend`] began; answers the buffer.
+    pub fn end_loan(&mut self) -> Option<Arc<Vec<u8>>> {
+        self.lender.take()
+    }
+
+    /// The buffer that is lent now.
+    pub fn lent(&self) -> Option<&Arc<Vec<u8>>> {
+        self.lender.as_ref()
     }
 
     /// Sets a key to an integer, whatever it was before.
@@ -93,7 +112,7 @@ impl Store {
         let Some(found) = found else {
             let mut buffer = vec![0; end];
             buffer[offset..].copy_from_slice(bytes);
-            self.put(db, key, Payload::Buffer(buffer), true, Expiry::None);
+            self.put(db, key, Payload::Buffer(buffer).shared(Kind::String), true, Expiry::None);
             return end;
         };
         let length = end.max(self.cells.view(found.handle).len());
@@ -129,6 +148,14 @@ impl Store {
             self.tables[db].set_handle(key.hash, found.place, handle);
         }
         self.cells.view(handle).len()
+    }
+
+    /// A large text where it lies, if it was lent; else a copy.
+    #[cold]
+    fn large(&self, text: &[u8]) -> Payload<'static> {
+        let lent = self.lender.as_ref().and_then(|buffer| SharedText::within(buffer, text));
+        let shared = lent.unwrap_or_else(|| SharedText::whole(text.to_vec()));
+        Payload::Big(Box::new(Big::Text(shared)))
     }
 
     /// Sets a key, whatever it was before.
@@ -180,9 +207,14 @@ impl Store {
         db: usize,
         hash: u64,
         found: Option<Found>,
-        draft: Draft<'_>,
+        mut draft: Draft<'_>,
         volatile: bool,
     ) {
+        if let Payload::Text(text) = draft.payload
+            && text.len() >= SHARED_BYTES_MIN
+        {
+            draft.payload = self.large(text);
+        }
         if let Some(found) = found {
             self.unlist_due(db, found.handle);
             let handle = self.cells.overwrite(found.handle, draft);

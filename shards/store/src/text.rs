@@ -1,5 +1,7 @@
 //! Text: what a string holds, and which texts are integers.
 
+use crate::shared::SharedText;
+
 /// The value of a string, borrowed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Text<'a> {
@@ -7,6 +9,17 @@ pub enum Text<'a> {
     Int(i64),
     /// Any other bytes.
     Bytes(&'a [u8]),
+}
+
+/// The value of a string as it is kept: a large one can be shared.
+#[derive(Clone, Copy, Debug)]
+pub enum Content<'a> {
+    /// An integer.
+    Int(i64),
+    /// Bytes.
+    Bytes(&'a [u8]),
+    /// A large text.
+    Shared(&'a SharedText),
 }
 
 impl<'a> Text<'a> {

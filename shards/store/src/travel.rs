@@ -92,7 +92,8 @@ impl Detached {
         match &self.value {
             Value::Int(value) => Some(Text::Int(*value)),
             Value::Bytes { kind: Kind::String, bytes, .. } => Some(Text::Bytes(bytes)),
-            Value::Bytes { .. } | Value::Big(_) => None,
+            Value::Big(big) => big.text().map(|text| Text::Bytes(text.as_slice())),
+            Value::Bytes { .. } => None,
         }
     }
 

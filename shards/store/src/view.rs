@@ -3,7 +3,8 @@
 use crate::arena::cell_bytes;
 use crate::cells::Cells;
 use crate::header::{Form, Header, KEY_LONG, WORD};
-use crate::text::Text;
+use crate::shared::SharedText;
+use crate::text::{Content, Text};
 use crate::types::Big;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -70,6 +71,18 @@ impl<'a> View<'a> {
         }
     }
 
+    /// The value of a string, as it is kept.
+    #[inline]
+    pub(crate) fn content(self) -> Content<'a> {
+        match self.header().form() {
+            Form::Big => self.big().and_then(Big::text).map_or(Content::Bytes(&[]), Content::Shared),
+            _ => match self.text() {
+                Text::Int(value) => Content::Int(value),
+                Text::Bytes(bytes) => Content::Bytes(bytes),
+            },
+        }
+    }
+
     /// The value as the bytes it is kept in; neither an integer nor a big collection has any.
     #[inline]
     pub(crate) fn bytes(self) -> &'a [u8] {
@@ -81,8 +94,15 @@ impl<'a> View<'a> {
                 unsafe { std::slice::from_raw_parts(self.at.add(start).as_ptr(), length) }
             }
             Form::Heap => self.buffer(header),
-            Form::Int | Form::Big => &[],
+            Form::Big => self.shared_bytes(),
+            Form::Int => &[],
         }
+    }
+
+    /// The bytes of a large text.
+    #[cold]
+    fn shared_bytes(self) -> &'a [u8] {
+        self.big().and_then(Big::text).map_or(&[], SharedText::as_slice)
     }
 
     /// The value that is a big collection.

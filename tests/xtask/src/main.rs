@@ -11,6 +11,7 @@ const USAGE: &str = "cargo xtask CHORE
   check                        format, lints, tests (tidy among them) and documentation: the inner loop
   sim --seeds N --shards 1,2   a simulator campaign; --seed S --shards K replays one seed
   sim --planted                are the planted bugs caught?
+  sim --sharing ...            the same with texts of a thousand bytes shared, as large ones are
   fuzz [--seconds N]           every fuzz target for its share of N seconds (60)
   judges [--shards 1,4]        public suites against our server
   bench [--update]             instructions and allocations of each room against their baselines
@@ -120,14 +121,21 @@ fn run_binary(package: &str, binary: &str, arguments: Vec<String>) -> Step {
         .with(arguments)
 }
 
-/// Planted bugs are compiled in only where they are looked for.
-fn sim(arguments: Vec<String>) -> Step {
-    let planted = arguments.iter().any(|argument| argument == "--planted");
+/// Planted bugs and small texts that count as large are compiled in only where they are looked for.
+fn sim(mut arguments: Vec<String>) -> Step {
+    let mut features = Vec::new();
+    if arguments.iter().any(|argument| argument == "--planted") {
+        features.push("planted");
+    }
+    if let Some(at) = arguments.iter().position(|argument| argument == "--sharing") {
+        arguments.remove(at);
+        features.push("sharing");
+    }
     let mut step = run_binary("corelane-sim", "corelane-sim", arguments);
-    if planted {
+    if !features.is_empty() {
         let at =
             step.arguments.iter().position(|argument| argument == "--").expect("run_binary puts it there");
-        step.arguments.splice(at..at, ["--features".into(), "planted".into()]);
+        step.arguments.splice(at..at, ["--features".into(), features.join(",")]);
     }
     step
 }
@@ -182,6 +190,7 @@ mod tests {
     fn planted_bugs_are_compiled_in_where_they_are_looked_for() {
         assert!(sim(words("--seeds 9")).line().ends_with("corelane-sim -- --seeds 9"));
         assert!(sim(words("--planted")).line().ends_with("--features planted -- --planted"));
+        assert!(sim(words("--sharing --seeds 9")).line().ends_with("--features sharing -- --seeds 9"));
     }
 
     #[test]

@@ -66,7 +66,7 @@ impl Target {
 
     /// The same of options that were checked before the command was planned.
     fn again(args: Args<'_>, own: u16) -> Target {
-        let mut unread = Vec::new();
+        let mut unread = resp::Output::default();
         let mut reply = Reply::new(&mut unread, resp::Version::Resp2);
         let any = usize::from(u16::MAX);
         Target::read(args, own, any, &mut reply).expect("the options were checked")

@@ -3,7 +3,7 @@
 use crate::command::{Command, Everywhere, Lock, Run};
 use crate::context::Args;
 use crate::home::{After, Call, Home, House};
-use resp::{Reply, Version};
+use resp::{Output, Reply, Version};
 use spec::{Argument, ArgumentKind, Categories, Flags, Group, glob};
 
 pub(super) static KEYS: Command = Command::new(
@@ -55,10 +55,11 @@ fn keys(house: &mut dyn House, call: &Call, args: Args<'_>, out: &mut Vec<u8>) {
     let ctx = house.ctx(call.caller);
     let (db, pattern) = (ctx.db(), args.get(1));
     let all = glob::matches_all(pattern);
-    out.extend_from_slice(&[0; 8]);
+    let mut written = Output::from(std::mem::take(out));
+    written.extend_from_slice(&[0; 8]);
     let (mut cursor, mut found) = (0, 0u64);
     loop {
-        let mut list = Reply::new(out, Version::Resp2);
+        let mut list = Reply::new(&mut written, Version::Resp2);
         cursor = ctx.store.scan(db, cursor, KEYS_PER_STEP, ctx.now, &mut |key, _| {
             if all || glob::glob_match(pattern, key, false) {
                 list.bulk(key);
@@ -69,7 +70,8 @@ fn keys(house: &mut dyn House, call: &Call, args: Args<'_>, out: &mut Vec<u8>) {
             break;
         }
     }
-    out[..8].copy_from_slice(&found.to_le_bytes());
+    written[..8].copy_from_slice(&found.to_le_bytes());
+    *out = written.into_bytes();
 }
 
 fn fold_keys(_: &mut Home<'_>, _: Args<'_>, parts: &[&[u8]], reply: &mut Reply<'_>) -> After {

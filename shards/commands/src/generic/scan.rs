@@ -4,7 +4,7 @@
 use crate::command::{Command, Run};
 use crate::context::{Args, Ctx};
 use crate::number;
-use resp::Reply;
+use resp::{Output, Reply};
 use spec::{Argument, ArgumentKind, Categories, Flags, Group, glob};
 
 pub(super) static SCAN: Command = Command::new("SCAN", Group::Generic, Run::Steered(steer, scan))
@@ -111,7 +111,7 @@ fn scan(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) {
     };
     let Some(options) = Options::read(args, reply) else { return };
     // The cursor comes first in the reply and is known last, so keys are written apart.
-    let (mut keys, mut found, mut next) = (Vec::new(), 0, 0);
+    let (mut keys, mut found, mut next) = (Output::default(), 0, 0);
     if !cursor.is_foreign(ctx.seat.shards) {
         let mut list = Reply::new(&mut keys, reply.version());
         let db = ctx.db();

@@ -458,7 +458,7 @@ fn gather<const STYLE: usize>(ctx: &mut Ctx<'_>, args: Args<'_>, ordinal: usize,
 
 /// A request whose arguments were checked.
 fn again(args: Args<'_>, style: Style) -> Request<'_> {
-    let mut unread = Vec::new();
+    let mut unread = resp::Output::default();
     let mut unsaid = Reply::new(&mut unread, resp::Version::Resp2);
     Request::read(args, style, &mut unsaid).expect("the arguments were checked")
 }

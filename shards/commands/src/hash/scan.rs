@@ -5,7 +5,7 @@ use crate::command::{Command, Run};
 use crate::context::{Args, Ctx};
 use crate::element::{self, Scan};
 use crate::lookup;
-use resp::Reply;
+use resp::{Output, Reply};
 use spec::{Argument, ArgumentKind, Flags, Group};
 
 pub(super) static HSCAN: Command = Command::new("HSCAN", Group::Hash, Run::Local(hscan))
@@ -29,7 +29,7 @@ fn hscan(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) {
     let Some(scan) = Scan::read(args, reply) else { return };
     let key = ctx.key(args.get(1));
     let Ok(hash) = lookup::hash(ctx, key) else { return reply.error(lookup::WRONG_KIND) };
-    let (mut elements, mut found) = (Vec::new(), 0);
+    let (mut elements, mut found) = (Output::default(), 0);
     let mut list = Reply::new(&mut elements, reply.version());
     let next = hash.map_or(0, |hash| {
         hash.scan(scan.cursor, scan.count, &mut |field, value| {

@@ -69,7 +69,7 @@ impl Ends {
 
     /// The same of arguments that were checked before.
     pub(super) fn again(args: Args<'_>) -> Ends {
-        let mut unread = Vec::new();
+        let mut unread = resp::Output::default();
         let mut reply = Reply::new(&mut unread, resp::Version::Resp2);
         Ends::read(args, &mut reply).expect("the arguments were checked")
     }

@@ -158,7 +158,7 @@ impl Wanted {
 
     /// The same of arguments that were checked before.
     pub(crate) fn again(args: Args<'_>, number_at: usize) -> Wanted {
-        let mut unread = Vec::new();
+        let mut unread = resp::Output::default();
         let mut reply = Reply::new(&mut unread, resp::Version::Resp2);
         Wanted::read(args, number_at, &mut reply).expect("the arguments were checked")
     }

@@ -5,7 +5,7 @@ use crate::command::{Command, Run};
 use crate::context::{Args, Ctx};
 use crate::element::{self, Scan};
 use crate::lookup;
-use resp::Reply;
+use resp::{Output, Reply};
 use spec::{Argument, ArgumentKind, Flags, Group};
 
 pub(super) static SSCAN: Command = Command::new("SSCAN", Group::Set, Run::Local(sscan))
@@ -29,7 +29,7 @@ fn sscan(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) {
     let Some(scan) = Scan::read(args, reply) else { return };
     let key = ctx.key(args.get(1));
     let Ok(set) = lookup::set(ctx, key) else { return reply.error(lookup::WRONG_KIND) };
-    let (mut elements, mut found) = (Vec::new(), 0);
+    let (mut elements, mut found) = (Output::default(), 0);
     let mut list = Reply::new(&mut elements, reply.version());
     let next = set.map_or(0, |set| {
         set.scan(scan.cursor, scan.count, &mut |member| {

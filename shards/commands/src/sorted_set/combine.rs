@@ -276,7 +276,7 @@ fn decide<const VARIANT: usize>(
     reply: &mut Reply<'_>,
 ) -> Option<Vec<Order>> {
     let variant = &VARIANTS[VARIANT];
-    let mut unread = Vec::new();
+    let mut unread = resp::Output::default();
     let mut unsaid = Reply::new(&mut unread, resp::Version::Resp2);
     let operation = variant.read(args, &mut unsaid).expect("the arguments were checked");
     let first = usize::from(variant.goes == Goes::Stored);

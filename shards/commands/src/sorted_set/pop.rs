@@ -110,7 +110,7 @@ fn pop_one_key(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>, end: En
     // In RESP3 a count makes pairs of what comes.
     let pairs = counted && reply.version() == Version::Resp3;
     let key = ctx.key(args.get(1));
-    let mut body = Vec::new();
+    let mut body = resp::Output::default();
     let mut entries = Reply::new(&mut body, reply.version());
     let popped = pop(ctx, key, end, count, &mut |_| (), &mut |member, score| {
         if pairs {

@@ -80,7 +80,7 @@ impl Pops {
 
     /// The same of arguments that were checked before.
     pub(super) fn again(args: Args<'_>, at: usize) -> Pops {
-        let mut unread = Vec::new();
+        let mut unread = resp::Output::default();
         let mut unsaid = Reply::new(&mut unread, resp::Version::Resp2);
         Pops::read(args, at, &mut unsaid).expect("the arguments were checked")
     }
@@ -110,7 +110,7 @@ pub(crate) fn pop_into(
     pops: Pops,
     reply: &mut Reply<'_>,
 ) -> Result<bool, WrongKind> {
-    let mut body = Vec::new();
+    let mut body = resp::Output::default();
     let mut entries = Reply::new(&mut body, reply.version());
     let popped = pop(ctx, key, pops.end, pops.count, &mut |_| (), &mut |member, score| {
         entries.array(2);

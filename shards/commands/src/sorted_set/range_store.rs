@@ -79,7 +79,7 @@ fn gather(ctx: &mut Ctx<'_>, args: Args<'_>, ordinal: usize, key: Key<'_>) -> Pi
     if ordinal == 0 {
         return Piece::Nothing;
     }
-    let mut unread = Vec::new();
+    let mut unread = resp::Output::default();
     let mut unsaid = Reply::new(&mut unread, resp::Version::Resp2);
     let interval = Interval::read(args, FORM, &mut unsaid).expect("the arguments were checked");
     match cut(ctx, key, &interval) {

@@ -40,7 +40,7 @@ fn zscan(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) {
         return reply.array(0);
     };
     let Some((count, pattern)) = options(args, reply) else { return };
-    let (mut body, mut found) = (Vec::new(), 0);
+    let (mut body, mut found) = (resp::Output::default(), 0);
     let mut list = Reply::new(&mut body, reply.version());
     let next = set.scan(cursor, count, &mut |member, score| {
         if pattern.is_none_or(|pattern| matches(pattern, member)) {

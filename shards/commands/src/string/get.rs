@@ -45,9 +45,9 @@ pub(super) enum Answered {
 #[inline(always)]
 pub(super) fn answer(ctx: &mut Ctx<'_>, name: &[u8], reply: &mut Reply<'_>) -> Answered {
     let key = ctx.key(name);
-    match lookup::text(lookup::read(ctx, key)) {
-        Ok(Some(text)) => {
-            lookup::bulk(text, reply);
+    match lookup::content(lookup::read(ctx, key)) {
+        Ok(Some(content)) => {
+            lookup::bulk_content(content, reply);
             Answered::Value
         }
         Ok(None) => {

@@ -42,13 +42,13 @@ fn getex(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) {
         return reply.error(number::SYNTAX);
     };
     let (db, now, key) = (ctx.db(), ctx.now, ctx.key(args.get(1)));
-    let then = match lookup::text(lookup::read(ctx, key)) {
+    let then = match lookup::content(lookup::read(ctx, key)) {
         Ok(None) => return reply.null(),
         Err(lookup::WrongKind) => return reply.error(lookup::WRONG_KIND),
         // Only now: Redis looks at the time after the key.
-        Ok(Some(text)) => {
+        Ok(Some(content)) => {
             let Some(then) = outcome(lifetime, args, now, reply) else { return };
-            lookup::bulk(text, reply);
+            lookup::bulk_content(content, reply);
             then
         }
     };

@@ -51,8 +51,8 @@ fn mget(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) {
     for name in args.from(1) {
         let key = ctx.key(name);
         // A value of another kind is no value here, and no error.
-        match lookup::text(lookup::read(ctx, key)) {
-            Ok(Some(text)) => lookup::bulk(text, reply),
+        match lookup::content(lookup::read(ctx, key)) {
+            Ok(Some(content)) => lookup::bulk_content(content, reply),
             Ok(None) | Err(lookup::WrongKind) => reply.null(),
         }
     }

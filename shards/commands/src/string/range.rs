@@ -6,7 +6,7 @@ use crate::{lookup, number};
 use resp::{IntegerText, Reply};
 use spec::setting::Events;
 use spec::{Access, Argument, ArgumentKind, Flags, Group, Keys};
-use store::Text;
+use store::{Content, Text};
 
 pub(super) static APPEND: Command = Command::new("APPEND", Group::String, Run::Local(append))
     .arity(3)
@@ -133,10 +133,15 @@ fn getrange(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) {
     let Some(start) = number::integer(args.get(2), reply) else { return };
     let Some(end) = number::integer(args.get(3), reply) else { return };
     let key = ctx.key(args.get(1));
-    match lookup::text(lookup::read(ctx, key)) {
+    match lookup::content(lookup::read(ctx, key)) {
         Ok(None) => reply.bulk(&[]),
-        Ok(Some(Text::Bytes(bytes))) => reply.bulk(piece(bytes, start, end)),
-        Ok(Some(Text::Int(number))) => reply.bulk(piece(IntegerText::new(number).as_bytes(), start, end)),
+        Ok(Some(Content::Bytes(bytes))) => reply.bulk(piece(bytes, start, end)),
+        Ok(Some(Content::Int(number))) => {
+            reply.bulk(piece(IntegerText::new(number).as_bytes(), start, end));
+        }
+        Ok(Some(Content::Shared(text))) => {
+            lookup::bulk_of_shared(text, piece(text.as_slice(), start, end), reply);
+        }
         Err(lookup::WrongKind) => reply.error(lookup::WRONG_KIND),
     }
 }

@@ -13,7 +13,7 @@ use crate::runs::pack;
 use crate::session::{Hold, Session};
 use crate::txn::{Want, Work};
 use commands::{Args, Entry};
-use resp::Reply;
+use resp::{Output, Reply};
 
 /// What a client is told whose wait another one ends with an error.
 const UNBLOCKED: &str = "UNBLOCKED client unblocked via CLIENT UNBLOCK";
@@ -178,7 +178,7 @@ impl Shard {
             }
         } else {
             let loan = run.large.take();
-            let bytes = loan.as_deref().map_or(&run.reply[..], |large| &large[..]);
+            let bytes = loan.as_deref().unwrap_or(&run.reply);
             self.answer_blocked(ticket, bytes, out);
             // Memory goes home to the shard that made it.
             if let Some(large) = loan
@@ -191,7 +191,7 @@ impl Shard {
     }
 
     /// A command over several shards has ended, in an answer or in a wait.
-    pub(crate) fn finish_blocking<O: Outbox>(&mut self, work: Box<Work>, reply: &[u8], out: &mut O) {
+    pub(crate) fn finish_blocking<O: Outbox>(&mut self, work: Box<Work>, reply: &Output, out: &mut O) {
         let (number, ticket, client) = (work.number, work.ticket, work.caller.client);
         let anew = self.sessions.find(ticket.conn).and_then(|session| session.blocked.as_ref());
         let anew = anew.is_some_and(|blocked| blocked.state == State::Anew);
@@ -291,7 +291,7 @@ impl Shard {
     }
 
     /// A blocking command is answered; its client goes on.
-    pub(super) fn answer_blocked<O: Outbox>(&mut self, ticket: Ticket, bytes: &[u8], out: &mut O) {
+    pub(super) fn answer_blocked<O: Outbox>(&mut self, ticket: Ticket, bytes: &Output, out: &mut O) {
         if let Some(mut session) = self.sessions.take(ticket.conn) {
             if session.blocked.as_ref().is_some_and(|blocked| blocked.sequence == ticket.sequence) {
                 self.forget_wait(ticket.conn, &mut session);
@@ -384,7 +384,7 @@ impl Shard {
         let Some(blocked) = session.blocked.as_ref().filter(|blocked| blocked.is_waiting()) else { return };
         let ticket = Ticket { conn, sequence: blocked.sequence };
         let number = blocked.number;
-        let mut bytes = Vec::new();
+        let mut bytes = Output::default();
         let mut reply = Reply::new(&mut bytes, session.state.version);
         if error {
             reply.error(UNBLOCKED);

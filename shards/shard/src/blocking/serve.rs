@@ -7,7 +7,7 @@ use crate::outbox::Outbox;
 use crate::parcel::{Anew, Offer, Parcel, PartKey, Ticket, lock_of};
 use crate::planted::Bug;
 use commands::{Order, Piece, Run};
-use resp::Reply;
+use resp::{Output, Reply};
 use store::Kind;
 
 /// Clients served in one turn at most; others have theirs in between.
@@ -18,7 +18,7 @@ enum Service {
     /// Nothing that it can use.
     None,
     /// This answer, which makes these orders due, perhaps for another key too.
-    Answer { reply: Vec<u8>, orders: Vec<(PartKey, Order)>, other: Option<u64> },
+    Answer { reply: Output, orders: Vec<(PartKey, Order)>, other: Option<u64> },
     /// Something that another shard has a say in.
     Anew,
 }
@@ -175,7 +175,7 @@ impl Shard {
             pieces[1] = found.pop().expect("a piece for each key");
         }
         let facts = self.check_facts(waiter.caller.db);
-        let mut bytes = Vec::new();
+        let mut bytes = Output::default();
         if self.short_of_room {
             let before = self.reply.len();
             if self.lacks_room(waiter.number, args.len(), waiter.caller.version) {
@@ -208,7 +208,7 @@ impl Shard {
         client: u64,
         ticket: Ticket,
         number: u16,
-        reply: &[u8],
+        reply: &Output,
         orders: Vec<(PartKey, Order)>,
         out: &mut O,
     ) {
@@ -233,7 +233,7 @@ impl Shard {
         &mut self,
         client: u64,
         mut offered: Offered,
-        reply: Vec<u8>,
+        reply: Output,
         anew: Option<Box<Anew>>,
         out: &mut O,
     ) {
@@ -272,7 +272,7 @@ impl Shard {
         let offered = Offered { spot: name, orders: Vec::new(), other: None, now: self.now };
         if home != self.index {
             let anew = Box::new(Anew { number, caller, bytes, spans });
-            return self.offer(client, offered, Vec::new(), Some(anew), out);
+            return self.offer(client, offered, Output::default(), Some(anew), out);
         }
         self.promise(client, &offered.spot);
         let waiter = self.waits.waiters.get_mut(&client).expect("it was just looked at");

@@ -116,14 +116,15 @@ impl Shard {
     #[cold]
     pub(crate) fn say_between<O: Outbox>(&mut self, conn: ConnId, session: &Session, out: &mut O) {
         self.say(Some(Running::new(conn, session)), out);
-        self.reply.append(&mut self.post.own);
+        self.reply.extend_from_slice(&self.post.own);
+        self.post.own.clear();
     }
 }
 
 impl Post {
     fn encode(&mut self, word: &str, texts: &[&[u8]]) {
         self.encoded.clear();
-        self.encoded.shrink_to(ENCODED_KEPT_BYTES);
+        self.encoded.bytes_mut().shrink_to(ENCODED_KEPT_BYTES);
         let mut reply = Reply::new(&mut self.encoded, Version::Resp3);
         reply.push(1 + texts.len());
         reply.bulk_text(word);

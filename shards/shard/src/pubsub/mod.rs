@@ -12,6 +12,7 @@ mod publish;
 pub(crate) use deliver::Running;
 
 use commands::TopicKind;
+use resp::Output;
 use std::collections::VecDeque;
 
 /// A message that has been said, and is still to be delivered.
@@ -28,7 +29,7 @@ pub(crate) struct Message {
 #[derive(Default, Debug)]
 pub(crate) struct Post {
     /// A message as it is written to a client; memory is kept.
-    encoded: Vec<u8>,
+    encoded: Output,
     /// What the client that runs now hears, behind its reply.
     pub own: Vec<u8>,
     /// Other shards where the last message is heard.

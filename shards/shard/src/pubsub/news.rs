@@ -6,6 +6,7 @@ use crate::actor::Shard;
 use crate::outbox::Outbox;
 use crate::parcel::Parcel;
 use commands::{KeyEvent, TopicKind};
+use resp::Output;
 use spec::setting::Events;
 
 /// News for a shard whose ring is full join those that wait already, up to this size.
@@ -64,16 +65,16 @@ impl Shard {
         }
     }
 
-    fn send_piece<O: Outbox>(&mut self, to: usize, mut bytes: Vec<u8>, out: &mut O) {
+    fn send_piece<O: Outbox>(&mut self, to: usize, bytes: Vec<u8>, out: &mut O) {
         let (length, before) = (bytes.len(), self.outgoing[to].len());
         if let Some(Parcel::News { bytes: last, .. }) = self.outgoing[to].back_mut()
             && last.len() + length <= JOINED_BYTES_MAX
         {
-            last.append(&mut bytes);
+            last.extend_from_slice(&bytes);
             self.post.waiting[to] += length;
             return;
         }
-        self.send(to as u16, Parcel::News { home: self.index, bytes: Box::new(bytes) }, out);
+        self.send(to as u16, Parcel::News { home: self.index, bytes: Box::new(bytes.into()) }, out);
         if self.outgoing[to].len() > before {
             self.post.waiting[to] += length;
         }
@@ -110,8 +111,7 @@ impl Shard {
     }
 
     /// News from another shard; their memory goes back to it.
-    #[expect(clippy::box_collection, reason = "the box travels home")]
-    pub(crate) fn news_arrive<O: Outbox>(&mut self, home: u16, bytes: Box<Vec<u8>>, out: &mut O) {
+    pub(crate) fn news_arrive<O: Outbox>(&mut self, home: u16, bytes: Box<Output>, out: &mut O) {
         self.block.parcels_received.add(1);
         for (what, name, text) in read_news(&bytes) {
             let kind = TopicKind::ALL[usize::from(what % FORGOTTEN)];

@@ -11,7 +11,7 @@ use crate::planted::Bug;
 use crate::session::{Hold, Session};
 use crate::txn::{integer_of, push_argument};
 use commands::{Args, KeyEvent, Run, TopicKind};
-use resp::Reply;
+use resp::{Output, Reply};
 
 /// Messages that a client may have away.
 const PUBLISHED_AWAY_MAX: usize = 64;
@@ -43,7 +43,8 @@ impl Shard {
             self.block.local_commands.add(1);
             self.count_reply(number, before);
             self.mute(session, before);
-            self.reply.append(&mut self.post.own);
+            self.reply.extend_from_slice(&self.post.own);
+            self.post.own.clear();
             self.behind_answers(session);
             return Flow::Next;
         }
@@ -90,7 +91,7 @@ impl Shard {
         let mut work = self.home.remove(name);
         let here = std::mem::take(&mut work.reply);
         let elsewhere: i64 = work.parts.iter().map(|part| integer_of(&part.reply)).sum();
-        let mut bytes = Vec::with_capacity(16);
+        let mut bytes = Output::with_capacity(16);
         Reply::new(&mut bytes, work.caller.version).integer(integer_of(&here) + elsewhere);
         work.reply = here;
         self.finish(work, &bytes, out);

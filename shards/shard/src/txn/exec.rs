@@ -16,7 +16,7 @@ use commands::{
     After, Args, Caller, Entry, Everywhere, Go, Home, HomeFn, Job, Run, SessionState, Spread, TopicKind,
     Transaction, Wide,
 };
-use resp::{Reply, Version};
+use resp::{Output, Reply, Version};
 
 /// A transaction under way.
 pub(super) struct Exec {
@@ -28,7 +28,7 @@ pub(super) struct Exec {
     pub watch_round: u32,
     pub now: Now,
     /// Answers by command, as they come.
-    pub replies: Vec<Vec<u8>>,
+    pub replies: Vec<Output>,
     /// What this stage is to answer, in order.
     pub pending: Vec<Pending>,
     /// Parts of this stage.
@@ -184,7 +184,7 @@ impl Shard {
         session.guards.clear();
         session.watch_round = session.watch_round.wrapping_add(1);
         let mut exec = Exec {
-            replies: vec![Vec::new(); multi.commands.len()],
+            replies: vec![Output::default(); multi.commands.len()],
             next: 0,
             state: session.state.clone(),
             watch_round: caller.watch_round,
@@ -375,7 +375,7 @@ impl Shard {
             return Step::StageFirst;
         }
         let place = exec.next;
-        let mut answer = Vec::new();
+        let mut answer = Output::default();
         let (_, args) = exec.args(place);
         let mut reply = Reply::new(&mut answer, state.version);
         let go = match everywhere.prepare {
@@ -559,8 +559,8 @@ impl Shard {
 }
 
 /// What stands for an answer that says nothing.
-pub(super) fn nothing(version: Version) -> Vec<u8> {
-    let mut bytes = Vec::new();
+pub(super) fn nothing(version: Version) -> Output {
+    let mut bytes = Output::default();
     Reply::new(&mut bytes, version).null();
     bytes
 }

@@ -10,20 +10,23 @@ use crate::txn::exec::{Exec, How, Pending, nothing};
 use crate::txn::home::integer_of;
 use crate::txn::multi::skip_what_comes;
 use commands::{After, Everywhere, Home, Order, Piece, Run};
-use resp::Reply;
+use resp::{Output, Reply};
+use std::ops::Range;
 
 /// The tasks of one shard, taken in order.
 struct Done<'a> {
     shard: u16,
     tasks: std::iter::Peekable<std::slice::IterMut<'a, Task>>,
-    reply: &'a [u8],
+    reply: &'a Output,
     at: usize,
 }
 
 /// What a shard has said of one task.
 struct Said<'a> {
     shard: u16,
-    reply: &'a [u8],
+    reply: &'a Output,
+    /// Where in it.
+    piece: Range<usize>,
     task: &'a mut Task,
 }
 
@@ -37,9 +40,21 @@ impl<'a> Done<'a> {
     fn next(&mut self, place: usize) -> Option<Said<'a>> {
         while self.tasks.next_if(|task| task.what == Chore::Apply).is_some() {}
         let task = self.tasks.next_if(|task| task.place as usize == place)?;
-        let reply = &self.reply[self.at..task.until as usize];
-        self.at = task.until as usize;
-        Some(Said { shard: self.shard, reply, task })
+        let piece = self.at..task.until as usize;
+        self.at = piece.end;
+        Some(Said { shard: self.shard, reply: self.reply, piece, task })
+    }
+}
+
+impl<'a> Said<'a> {
+    /// What was written.
+    fn bytes(&self) -> &'a [u8] {
+        &self.reply[self.piece.clone()]
+    }
+
+    /// Repeats it, but for its first `head` bytes.
+    fn repeat(&self, head: usize, reply: &mut Reply<'_>) {
+        reply.raw_output(self.reply, self.piece.start + head..self.piece.end);
     }
 }
 
@@ -66,6 +81,8 @@ impl Shard {
             exec.replies[place] = answer;
             self.count_exec_one(&exec, place);
         }
+        drop(done);
+        parts.iter_mut().for_each(|part| self.forget(&mut part.reply));
         self.go_on_exec(name, exec, None, out);
     }
 
@@ -77,10 +94,10 @@ impl Shard {
         pending: Pending,
         mut said: Vec<Said<'_>>,
         out: &mut O,
-    ) -> Option<Vec<u8>> {
-        let mut answer = Vec::new();
+    ) -> Option<Output> {
+        let mut answer = Output::default();
         let mut reply = Reply::new(&mut answer, pending.caller.version);
-        let bad = said.iter().find(|said| said.reply.first() == Some(&b'-'));
+        let bad = said.iter().find(|said| said.bytes().first() == Some(&b'-'));
         match (&pending.how, bad) {
             (How::Everywhere(everywhere), _) => {
                 return Some(self.fold_everywhere(name, exec, pending.place, everywhere, &said, out));
@@ -89,16 +106,16 @@ impl Shard {
             (How::Wide(wide, told), _) => {
                 let facts = self.check_facts(pending.caller.db);
                 said.sort_by_key(|said| said.shard);
-                let answers: Vec<&[u8]> = said.iter().map(|said| said.reply).collect();
+                let answers: Vec<&[u8]> = said.iter().map(Said::bytes).collect();
                 let (_, args) = exec.args(pending.place);
                 if let Some(next) = (wide.next)(&facts, args, told, &answers, &mut reply) {
                     self.add_round(exec, pending.place, pending.caller, wide, next);
                     return None;
                 }
             }
-            (_, Some(bad)) => reply.raw(bad.reply),
-            (How::One, None) => said.iter().for_each(|said| reply.raw(said.reply)),
-            (How::Sum, None) => reply.integer(said.iter().map(|said| integer_of(said.reply)).sum()),
+            (_, Some(bad)) => bad.repeat(0, &mut reply),
+            (How::One, None) => said.iter().for_each(|said| said.repeat(0, &mut reply)),
+            (How::Sum, None) => reply.integer(said.iter().map(|said| integer_of(said.bytes())).sum()),
             (How::AllOk, None) => reply.ok(),
             (How::InKeyOrder, None) => {
                 if !self.planted(Bug::PartOrder) {
@@ -106,8 +123,9 @@ impl Shard {
                 }
                 reply.array(said.len());
                 // An array of one: its element alone is wanted.
-                said.iter()
-                    .for_each(|said| reply.raw(said.reply.strip_prefix(b"*1\r\n").unwrap_or(said.reply)));
+                for said in &said {
+                    said.repeat(if said.bytes().starts_with(b"*1\r\n") { 4 } else { 0 }, &mut reply);
+                }
             }
         }
         Some(answer)
@@ -121,8 +139,8 @@ impl Shard {
         everywhere: &Everywhere,
         said: &[Said<'_>],
         out: &mut O,
-    ) -> Vec<u8> {
-        let mut parts: Vec<(u16, &[u8])> = said.iter().map(|said| (said.shard, said.reply)).collect();
+    ) -> Output {
+        let mut parts: Vec<(u16, &[u8])> = said.iter().map(|said| (said.shard, said.bytes())).collect();
         parts.sort_by_key(|(shard, _)| *shard);
         let parts: Vec<&[u8]> = parts.into_iter().map(|(_, reply)| reply).collect();
         let conn = self.home.find(name).ticket.conn;
@@ -132,7 +150,7 @@ impl Shard {
         state.closing = true;
         let state = session.as_mut().map_or(&mut state, |session| &mut session.state);
         let (_, args) = exec.args(place);
-        let mut answer = Vec::new();
+        let mut answer = Output::default();
         let mut reply = Reply::new(&mut answer, state.version);
         let after = (everywhere.fold)(&mut Home { session: state, house: self }, args, &parts, &mut reply);
         exec.close |= matches!(after, After::Close);
@@ -150,7 +168,7 @@ impl Shard {
         pending: &Pending,
         keys: &[PartKey],
         said: Vec<Said<'_>>,
-    ) -> Vec<u8> {
+    ) -> Output {
         let facts = self.check_facts(pending.caller.db);
         let mut pieces: Vec<Piece> = keys.iter().map(|_| Piece::Nothing).collect();
         for said in said {
@@ -162,7 +180,7 @@ impl Shard {
         let Run::Plan(plan) = self.catalog.entry(queued.number).command.run else {
             unreachable!("it was begun as a plan");
         };
-        let mut answer = Vec::new();
+        let mut answer = Output::default();
         let mut reply = Reply::new(&mut answer, pending.caller.version);
         let orders = (plan.decide)(&facts, args, &mut pieces, &mut reply);
         let count = queued.count as usize;
@@ -183,7 +201,7 @@ impl Shard {
     fn end_moved<O: Outbox>(&mut self, name: u64, exec: &Exec, out: &mut O) {
         self.block.exec_nulls.add(1);
         self.marks.exec_moved += 1;
-        let mut bytes = Vec::new();
+        let mut bytes = Output::default();
         Reply::new(&mut bytes, exec.state.version).null_array();
         let work = self.home.remove(name);
         self.finish(work, &bytes, out);
@@ -199,16 +217,20 @@ impl Shard {
             self.marks.exec_one_hop += 1;
         }
         let version = exec.state.version;
-        let mut bytes = Vec::with_capacity(16 + exec.replies.iter().map(Vec::len).sum::<usize>());
+        let mut bytes =
+            Output::with_capacity(16 + exec.replies.iter().map(|answer| answer.len()).sum::<usize>());
         let mut reply = Reply::new(&mut bytes, version);
         reply.array(exec.replies.len());
         for (place, answer) in exec.replies.iter().enumerate() {
             let (queued, _) = exec.args(place);
             match self.catalog.entry(queued.number).command.blocks {
-                _ if !answer.is_empty() => reply.raw(answer),
+                _ if !answer.is_empty() => reply.raw_output(answer, 0..answer.len()),
                 // There is nothing, and no waiting here.
                 Some(blocks) => blocks.nothing(&mut reply),
-                None => reply.raw(&nothing(version)),
+                None => {
+                    let nothing = nothing(version);
+                    reply.raw_output(&nothing, 0..nothing.len());
+                }
             }
         }
         let work = self.home.remove(name);

@@ -10,7 +10,8 @@ use crate::planted::Bug;
 use crate::session::{Hold, Session};
 use crate::txn::works::{KEPT_BYTES_MAX, Work, push_arguments};
 use commands::{After, Args, Caller, Entry, Everywhere, Go, Lock, Order, Piece, Run, Spread};
-use resp::Reply;
+use resp::{NOTHING, Output, Reply};
+use std::ops::Range;
 
 impl Shard {
     /// Begins a command whose keys, those in `self.home.keys`, live on several shards.
@@ -161,7 +162,7 @@ impl Shard {
             Ok(()) => self.begin_everywhere(name, out),
             Err(text) => {
                 let work = self.home.remove(name);
-                let mut bytes = Vec::new();
+                let mut bytes = Output::default();
                 Reply::new(&mut bytes, work.caller.version).error(text);
                 self.finish(work, &bytes, out);
             }
@@ -281,7 +282,7 @@ impl Shard {
         }
     }
 
-    pub(crate) fn finish<O: Outbox>(&mut self, work: Box<Work>, reply: &[u8], out: &mut O) {
+    pub(crate) fn finish<O: Outbox>(&mut self, work: Box<Work>, reply: &Output, out: &mut O) {
         let (number, ticket, muted) = (work.number, work.ticket, work.muted);
         if self.sessions.is_gone(ticket.conn) {
             self.unwatch_parts(&work, out);
@@ -291,7 +292,7 @@ impl Shard {
         }
         self.home.put_away(work);
         self.count_answer(number, reply);
-        self.answer(ticket, if muted { &[] } else { reply }, false, out);
+        self.answer(ticket, if muted { &NOTHING } else { reply }, false, out);
     }
 
     fn end_spread<O: Outbox>(&mut self, name: u64, out: &mut O) {
@@ -305,13 +306,16 @@ impl Shard {
         let mut bytes = std::mem::take(&mut self.home.folded);
         let mut reply = Reply::new(&mut bytes, work.caller.version);
         match spread {
-            Spread::InKeyOrder => in_key_order(&work, !self.planted(Bug::PartOrder), &mut reply),
+            Spread::InKeyOrder => {
+                in_key_order(&work, !self.planted(Bug::PartOrder), &mut reply);
+                work.parts.iter_mut().for_each(|part| self.forget(&mut part.reply));
+            }
             Spread::Sum => reply.integer(work.parts.iter().map(|part| integer_of(&part.reply)).sum()),
             Spread::AllOk | Spread::None => reply.ok(),
         }
         self.finish(work, &bytes, out);
+        self.forget(&mut bytes);
         if bytes.capacity() <= KEPT_BYTES_MAX {
-            bytes.clear();
             self.home.folded = bytes;
         }
     }
@@ -335,7 +339,7 @@ impl Shard {
             unreachable!("it was begun as an everywhere-command");
         };
         let parts: Vec<&[u8]> = work.parts.iter().map(|part| &part.reply[..]).collect();
-        let mut bytes = Vec::new();
+        let mut bytes = Output::default();
         let after = {
             let mut reply = Reply::new(&mut bytes, session.state.version);
             let mut home = commands::Home { session: &mut session.state, house: self };
@@ -348,7 +352,8 @@ impl Shard {
         let (number, ticket, muted) = (work.number, work.ticket, work.muted);
         self.home.put_away(work);
         self.count_answer(number, &bytes);
-        self.answer(ticket, if muted { &[] } else { &bytes }, matches!(after, After::Close), out);
+        let answer = if muted { &NOTHING } else { &bytes };
+        self.answer(ticket, answer, matches!(after, After::Close), out);
     }
 
     /// A plan has seen all its keys.
@@ -371,7 +376,7 @@ impl Shard {
         if swapped {
             pieces.reverse();
         }
-        let mut bytes = Vec::new();
+        let mut bytes = Output::default();
         let mut reply = Reply::new(&mut bytes, work.caller.version);
         let orders = (plan.decide)(&facts, Args::new(&work.bytes, &work.spans), &mut pieces, &mut reply);
         match orders.filter(|_| !self.planted(Bug::SecondHopSkipped)) {
@@ -417,20 +422,20 @@ impl Shard {
 
 /// The elements of all parts as one array, in the order of the keys.
 fn in_key_order(work: &Work, sorted: bool, reply: &mut Reply<'_>) {
-    let mut places: Vec<(&[u8], u32)> = Vec::with_capacity(work.keys);
+    let mut places: Vec<(&Output, Range<usize>, u32)> = Vec::with_capacity(work.keys);
     for part in &work.parts {
         let mut start = 0;
         for (key, end) in part.keys.iter().zip(&part.cuts) {
-            places.push((&part.reply[start..*end as usize], key.ordinal));
+            places.push((&part.reply, start..*end as usize, key.ordinal));
             start = *end as usize;
         }
     }
     if sorted {
-        places.sort_unstable_by_key(|(_, ordinal)| *ordinal);
+        places.sort_unstable_by_key(|(.., ordinal)| *ordinal);
     }
     reply.array(places.len());
-    for (element, _) in places {
-        reply.raw(element);
+    for (written, element, _) in places {
+        reply.raw_output(written, element);
     }
 }
 

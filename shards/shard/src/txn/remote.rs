@@ -208,7 +208,7 @@ impl Shard {
                 };
                 let call = Call { caller: part.caller, now: self.now.ms() };
                 let mut reply = std::mem::take(&mut part.reply);
-                (everywhere.part)(self, &call, Args::new(&part.bytes, &part.spans), &mut reply);
+                (everywhere.part)(self, &call, Args::new(&part.bytes, &part.spans), reply.bytes_mut());
                 part.reply = reply;
             }
             Hop::Exec => self.run_share(part),
@@ -247,8 +247,8 @@ impl Shard {
             spans.clear();
             self.remote.spans = spans;
             // An array of one: its element alone is wanted.
-            let element = self.reply.strip_prefix(b"*1\r\n").unwrap_or(&self.reply);
-            part.reply.extend_from_slice(element);
+            let head = if self.reply.starts_with(b"*1\r\n") { 4 } else { 0 };
+            part.reply.append_piece(&self.reply, head..self.reply.len());
             part.cuts.push(part.reply.len() as u32);
         }
         self.end_away_reply();

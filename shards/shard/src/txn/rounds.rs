@@ -7,7 +7,7 @@ use crate::outbox::Outbox;
 use crate::parcel::{ConnId, Hop, Parcel, Part};
 use crate::session::Session;
 use commands::{Args, Caller, House, Wide};
-use resp::Reply;
+use resp::{Output, Reply};
 
 impl Shard {
     /// Begins the first round of a command.
@@ -39,7 +39,7 @@ impl Shard {
     pub(super) fn run_round(&mut self, wide: &Wide, part: &mut Part) {
         let told = std::mem::take(&mut part.reply);
         let args = Args::new(&part.bytes, &part.spans);
-        part.reply = self.answer_round(wide, part.number, part.caller, args, &told);
+        part.reply = self.answer_round(wide, part.number, part.caller, args, &told).into();
     }
 
     /// What this shard answers in a round.
@@ -65,7 +65,7 @@ impl Shard {
         let db = self.home.find(name).caller.db;
         let facts = self.check_facts(db);
         let work = self.home.find(name);
-        let mut bytes = Vec::new();
+        let mut bytes = Output::default();
         let mut reply = Reply::new(&mut bytes, work.caller.version);
         let args = Args::new(&work.bytes, &work.spans);
         let answers: Vec<&[u8]> = work.parts.iter().map(|part| &part.reply[..]).collect();
@@ -78,13 +78,14 @@ impl Shard {
         work.away = parts.len();
         for mut part in parts {
             part.hop = Hop::Again;
-            part.reply.clone_from(&told);
+            part.reply.clear();
+            part.reply.extend_from_slice(&told);
             if part.shard == self.index {
                 self.own.push_back(part);
             } else {
                 self.send(part.shard, Parcel::Part(part), out);
             }
         }
-        self.home.find(name).reply = told;
+        self.home.find(name).reply = told.into();
     }
 }

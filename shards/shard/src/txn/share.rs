@@ -21,7 +21,8 @@ impl Shard {
         if !share.moved {
             for task in &mut share.tasks {
                 self.run_task(task, &part.bytes, &part.spans);
-                part.reply.append(&mut self.reply);
+                part.reply.append_output(&self.reply);
+                self.reply.clear();
                 task.until = part.reply.len() as u32;
             }
         }
@@ -56,8 +57,8 @@ impl Shard {
             }
             Chore::Round => {
                 let wide = self.catalog.entry(number).command.wide.expect("it was begun in rounds");
-                let mut answer = self.answer_round(wide, number, caller, args, &task.told);
-                self.reply.append(&mut answer);
+                let answer = self.answer_round(wide, number, caller, args, &task.told);
+                self.reply.extend_from_slice(&answer);
             }
             Chore::Everywhere => {
                 let Run::Everywhere(everywhere) = self.catalog.entry(number).command.run else {
@@ -65,7 +66,7 @@ impl Shard {
                 };
                 let call = Call { caller, now: self.now.ms() };
                 let mut answer = std::mem::take(&mut self.reply);
-                (everywhere.part)(self, &call, args, &mut answer);
+                (everywhere.part)(self, &call, args, answer.bytes_mut());
                 self.reply = answer;
                 // Inside a transaction CLIENT PAUSE does not wait for the writes that are away: its own are.
                 self.pause_began = false;

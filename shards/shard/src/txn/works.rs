@@ -7,7 +7,7 @@ use crate::pause::PAUSED_WRITES;
 use crate::txn::exec::Exec;
 use commands::{Args, Caller, Catalog};
 use mesh::Board;
-use resp::Span;
+use resp::{Output, Span};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub(crate) struct Work {
     pub(crate) parts: Vec<Box<Part>>,
     pub(super) away: usize,
     /// A plan's reply, while its second hop runs; what was told in a round.
-    pub(crate) reply: Vec<u8>,
+    pub(crate) reply: Output,
     pub(super) muted: bool,
     /// What it is about, if it is EXEC.
     pub(super) exec: Option<Box<Exec>>,
@@ -56,7 +56,7 @@ pub(crate) struct Home {
     /// Keys of the command that is being divided.
     pub(crate) keys: Vec<PartKey>,
     /// The reply that is being folded.
-    pub(super) folded: Vec<u8>,
+    pub(super) folded: Output,
     /// Waiting for room in the rings, in order.
     pub(super) staged: VecDeque<u64>,
     /// Commands that go on once the house has done a job.
@@ -83,7 +83,7 @@ impl Home {
             spare_works: Vec::new(),
             spare_parts: Vec::new(),
             keys: Vec::new(),
-            folded: Vec::new(),
+            folded: Output::default(),
             staged: VecDeque::new(),
             after_jobs: Vec::new(),
             open: VecDeque::new(),
@@ -131,7 +131,7 @@ impl Home {
                 keys: 0,
                 parts: Vec::new(),
                 away: 0,
-                reply: Vec::new(),
+                reply: Output::default(),
                 muted,
                 exec: None,
                 writes: false,
@@ -252,7 +252,7 @@ pub(super) fn empty_part(home: u16, caller: Caller) -> Part {
         spans: Vec::new(),
         keys: Vec::new(),
         whole: false,
-        reply: Vec::new(),
+        reply: Output::default(),
         cuts: Vec::new(),
         pieces: Vec::new(),
         orders: Vec::new(),

@@ -10,6 +10,7 @@ mod model;
 mod packed;
 mod random;
 mod scan;
+mod shared;
 mod slot;
 mod strings;
 

@@ -1,4 +1,4 @@
-//! Collections: values of many items. A small one lies packed in its key's cell, a big one in a structure
+//! Collections: values of many items; and large texts, which are kept as large collections are. A small one lies packed in its key's cell, a big one in a structure
 //! of its own. This module knows how both are owned, counted and freed; commands it does not know.
 
 pub(crate) mod hash;
@@ -10,6 +10,7 @@ pub(crate) mod slot;
 pub(crate) mod sorted_set;
 
 use crate::header::Kind;
+use crate::shared::SharedText;
 use crate::text::Text;
 use hash::BigHash;
 use list::BigList;
@@ -21,7 +22,7 @@ use sorted_set::BigSortedSet;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WrongKind;
 
-/// A collection that has outgrown its key's cell.
+/// A collection that has outgrown its key's cell, or a large text.
 ///
 /// Every kind offers the same: the number of its elements, its bytes on the heap (kept as it changes),
 /// and freeing in slices.
@@ -31,6 +32,7 @@ pub(crate) enum Big {
     Set(BigSet),
     Hash(BigHash),
     SortedSet(BigSortedSet),
+    Text(SharedText),
 }
 
 impl Big {
@@ -40,16 +42,18 @@ impl Big {
             Big::Set(_) => Kind::Set,
             Big::Hash(_) => Kind::Hash,
             Big::SortedSet(_) => Kind::SortedSet,
+            Big::Text(_) => Kind::String,
         }
     }
 
-    /// Elements: of a hash, its fields.
+    /// Elements: of a hash, its fields; a text is one.
     pub(crate) fn len(&self) -> usize {
         match self {
             Big::List(list) => list.len(),
             Big::Set(set) => set.len(),
             Big::Hash(hash) => hash.len(),
             Big::SortedSet(set) => set.len() as usize,
+            Big::Text(_) => 1,
         }
     }
 
@@ -61,6 +65,7 @@ impl Big {
             Big::Set(set) => set.memory_bytes(),
             Big::Hash(hash) => hash.memory_bytes(),
             Big::SortedSet(set) => set.memory_bytes(),
+            Big::Text(text) => text.memory_bytes(),
         };
         size_of::<Big>() + inside
     }
@@ -72,6 +77,16 @@ impl Big {
             Big::Set(set) => set.free_some(budget),
             Big::Hash(hash) => hash.free_some(budget),
             Big::SortedSet(set) => set.free_some(budget),
+            Big::Text(_) => 0,
+        }
+    }
+
+    /// It, if it is a text.
+    #[inline]
+    pub(crate) fn text(&self) -> Option<&SharedText> {
+        match self {
+            Big::Text(text) => Some(text),
+            _ => None,
         }
     }
 
@@ -82,6 +97,7 @@ impl Big {
             Big::Set(set) => set.iter().for_each(|member| visit(Item::Element(member))),
             Big::Hash(hash) => hash.iter().for_each(|(field, value)| visit(Item::Field(field, value))),
             Big::SortedSet(set) => set.each(visit),
+            Big::Text(_) => {}
         }
     }
 }

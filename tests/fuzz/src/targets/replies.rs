@@ -3,7 +3,7 @@
 
 use crate::{Random, Target};
 use resp::client::{Decoder, Malformed, Value};
-use resp::{Reply, Version};
+use resp::{Output, Reply, Version};
 
 /// A stream cut anywhere decodes as the whole stream does.
 pub const SPLIT: Target = Target { name: "replies-split", run: split, make: make_stream };
@@ -36,16 +36,16 @@ fn describe(value: &Value) -> String {
 }
 
 fn make_stream(random: &mut Random) -> Vec<u8> {
-    let mut stream = Vec::new();
+    let mut stream = Output::default();
     let version = if random.one_in(2) { Version::Resp2 } else { Version::Resp3 };
     let mut reply = Reply::new(&mut stream, version);
     for _ in 0..=random.below(3) {
         write_value(random, &mut reply, 3);
     }
     if random.one_in(2) {
-        random.mutate(&mut stream);
+        random.mutate(stream.bytes_mut());
     }
-    stream
+    stream.into_bytes()
 }
 
 fn write_value(random: &mut Random, reply: &mut Reply<'_>, depth: usize) {

@@ -70,7 +70,7 @@ impl<'a> Options<'a> {
 
     /// The same of arguments that were checked before.
     pub(super) fn again(args: Args<'a>) -> Options<'a> {
-        let mut unread = Vec::new();
+        let mut unread = resp::Output::default();
         let mut reply = Reply::new(&mut unread, resp::Version::Resp2);
         Options::read(args, &mut reply).expect("the arguments were checked")
     }

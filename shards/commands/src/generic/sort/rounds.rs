@@ -44,7 +44,7 @@ impl Round {
 }
 
 fn when(args: Args<'_>) -> bool {
-    let mut unread = Vec::new();
+    let mut unread = resp::Output::default();
     let mut reply = Reply::new(&mut unread, resp::Version::Resp2);
     Options::read(args, &mut reply).is_some_and(|options| options.leads_elsewhere())
 }
