@@ -20,11 +20,11 @@ impl Shard {
         hashed: Hashed,
     ) {
         let before = self.reply.len();
-        let caller = self.caller(session);
         if self.short_of_room | !self.watched.is_empty() {
-            self.call_with_care(number, handler, caller, args, hashed);
+            self.call_with_care(session, number, handler, args, hashed);
         } else {
-            self.call_unwatched(handler, caller, args, hashed);
+            // Made here, not for both ways: then it is written once, where the handler looks for it.
+            self.call_unwatched(handler, self.caller(session), args, hashed);
         }
         self.ran_here += 1;
         self.count_reply(number, before);
@@ -35,12 +35,13 @@ impl Shard {
     #[cold]
     fn call_with_care(
         &mut self,
+        session: &Session,
         number: u16,
         handler: LocalFn,
-        caller: Caller,
         args: Args<'_>,
         hashed: Hashed,
     ) {
+        let caller = self.caller(session);
         if !self.short_of_room || !self.lacks_room(number, args.len(), caller.version) {
             self.call(number, handler, caller, args, hashed);
         }
