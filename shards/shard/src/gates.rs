@@ -90,7 +90,7 @@ impl Shard {
         if number != UNKNOWN {
             self.block.per_command.row(number).rejected_calls.add(1);
         }
-        if session.multi.is_some() {
+        if session.multi.is_some() || self.is_exec(number) {
             return self.refuse_queued(session, number, text);
         }
         self.say_refused(session, text);

@@ -104,6 +104,10 @@ fn what_is_refused_spoils_the_transaction() {
         "MULTI\nEXEC now\nPING\n",
         "+OK -EXECABORT Transaction discarded because of: wrong number of arguments for 'exec' command +PONG",
     );
+    check(
+        "EXEC now\nPING\n",
+        "-EXECABORT Transaction discarded because of: wrong number of arguments for 'exec' command +PONG",
+    );
 }
 
 #[test]
@@ -156,6 +160,7 @@ fn changes_by_any_way_are_seen() {
     moved("SET a 1", "MOVE a 1", "+OK +OK :1");
     moved("SET a 1", "EXPIRE a 100", "+OK +OK :1");
     moved("SET a 1", "DEL x a", "+OK +OK :1");
+    moved("RPUSH a 1", "LTRIM a 0 -1", ":1 +OK +OK");
     moved("RPUSH c 1", "LMOVE c a LEFT LEFT", ":1 +OK $1 1");
     moved("SADD c 1", "SMOVE c b 1", ":1 +OK :1");
     moved("SADD b 1", "SMOVE b c 1", ":1 +OK :1");

@@ -7,6 +7,10 @@ use super::{place, unit};
 use crate::context::Args;
 use crate::number;
 use resp::Reply;
+use store::SortedSetRef;
+
+/// What a search that begins at a member answers where it is not there.
+pub(super) const NO_SUCH_MEMBER: &str = "ERR could not decode requested zset member";
 
 /// How a command says from where and how far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,7 +72,8 @@ pub(super) struct Request<'a> {
 
 /// What the options have said so far.
 #[derive(Default)]
-struct Said<'a> {
+struct Said<'a, 's> {
+    set: Option<SortedSetRef<'s>>,
     origin: Option<Origin<'a>>,
     shape: Option<(Shape, f64)>,
     with: [bool; 3],
@@ -121,9 +126,15 @@ fn rectangle(args: Args<'_>, at: usize, reply: &mut Reply<'_>) -> Option<(Shape,
 }
 
 impl<'a> Request<'a> {
-    /// `None` once it is refused.
-    pub(super) fn read(args: Args<'a>, style: Style, reply: &mut Reply<'_>) -> Option<Request<'a>> {
-        let mut said = Said::default();
+    /// `None` once it is refused. Where the set is at hand, a member that is not in it is refused as soon
+    /// as it is read, whatever else may be wrong.
+    pub(super) fn read(
+        args: Args<'a>,
+        style: Style,
+        set: Option<SortedSetRef<'_>>,
+        reply: &mut Reply<'_>,
+    ) -> Option<Request<'a>> {
+        let mut said = Said { set, ..Said::default() };
         let first = match style {
             Style::Radius { .. } => {
                 said.origin = Some(Origin::Place(place(args, 2, reply)?));
@@ -131,7 +142,7 @@ impl<'a> Request<'a> {
                 6
             }
             Style::RadiusByMember { .. } => {
-                said.origin = Some(Origin::Member(args.get(2)));
+                said.origin = Some(said.member(args.get(2), reply)?);
                 said.shape = Some(circle(args, 3, reply)?);
                 5
             }
@@ -149,7 +160,15 @@ impl<'a> Request<'a> {
     }
 }
 
-impl<'a> Said<'a> {
+impl<'a> Said<'a, '_> {
+    fn member(&self, member: &'a [u8], reply: &mut Reply<'_>) -> Option<Origin<'a>> {
+        if self.set.is_some_and(|set| set.score(member).is_none()) {
+            reply.error(NO_SUCH_MEMBER);
+            return None;
+        }
+        Some(Origin::Member(member))
+    }
+
     /// Reads the option at `index`; answers where the next one is.
     fn option(&mut self, args: Args<'a>, index: usize, style: Style, reply: &mut Reply<'_>) -> Option<usize> {
         let has = |more: usize| index + more < args.len();
@@ -186,19 +205,19 @@ impl<'a> Said<'a> {
             b"STOREDIST" if style == Style::SearchStore => {
                 self.target = Some(Target { at: 1, distances: true });
             }
-            b"FROMMEMBER" if has(1) && searches && self.origin.is_none() => {
-                self.origin = Some(Origin::Member(args.get(index + 1)));
+            b"FROMMEMBER" if has(1) && searches && !matches!(self.origin, Some(Origin::Place(_))) => {
+                self.origin = Some(self.member(args.get(index + 1), reply)?);
                 return Some(index + 2);
             }
-            b"FROMLONLAT" if has(2) && searches && self.origin.is_none() => {
+            b"FROMLONLAT" if has(2) && searches && !matches!(self.origin, Some(Origin::Member(_))) => {
                 self.origin = Some(Origin::Place(place(args, index + 1, reply)?));
                 return Some(index + 3);
             }
-            b"BYRADIUS" if has(2) && searches && self.shape.is_none() => {
+            b"BYRADIUS" if has(2) && searches && !matches!(self.shape, Some((Shape::Box { .. }, _))) => {
                 self.shape = Some(circle(args, index + 1, reply)?);
                 return Some(index + 3);
             }
-            b"BYBOX" if has(3) && searches && self.shape.is_none() => {
+            b"BYBOX" if has(3) && searches && !matches!(self.shape, Some((Shape::Circle { .. }, _))) => {
                 self.shape = Some(rectangle(args, index + 1, reply)?);
                 return Some(index + 4);
             }

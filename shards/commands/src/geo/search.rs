@@ -5,7 +5,7 @@ use super::UNIT;
 use super::area::Area;
 use super::distance;
 use super::position::coordinates;
-use super::request::{Origin, Request, Sort, Style};
+use super::request::{NO_SUCH_MEMBER, Origin, Request, Sort, Style};
 use super::sphere::Place;
 use crate::command::{Check, Command, DecideFn, LocalFn, Order, Piece, Plan, Run};
 use crate::context::{Args, Ctx, Key};
@@ -320,8 +320,6 @@ const fn plan(together: LocalFn, gather: GatherFn, decide: DecideFn) -> Plan {
     Plan { together, gather, decide }
 }
 
-const NO_SUCH_MEMBER: &str = "ERR could not decode requested zset member";
-
 /// A place that was found.
 struct Found {
     member: Vec<u8>,
@@ -378,7 +376,7 @@ fn search(request: &Request<'_>, set: SortedSetRef<'_>) -> Option<Vec<Found>> {
 }
 
 fn check<const STYLE: usize>(_: &Check, args: Args<'_>, reply: &mut Reply<'_>) -> bool {
-    Request::read(args, STYLES[STYLE], reply).is_some()
+    Request::read(args, STYLES[STYLE], None, reply).is_some()
 }
 
 fn together<const STYLE: usize>(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) {
@@ -386,7 +384,7 @@ fn together<const STYLE: usize>(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut R
     let source = ctx.key(args.get(style.source()));
     // A key of another kind is refused before the rest is looked at.
     let Some(set) = read_or_refuse(ctx, source, reply) else { return };
-    let Some(request) = Request::read(args, style, reply) else { return };
+    let Some(request) = Request::read(args, style, set, reply) else { return };
     let Some(found) = set.map_or_else(|| Some(Vec::new()), |set| search(&request, set)) else {
         return reply.error(NO_SUCH_MEMBER);
     };
@@ -460,7 +458,7 @@ fn gather<const STYLE: usize>(ctx: &mut Ctx<'_>, args: Args<'_>, ordinal: usize,
 fn again(args: Args<'_>, style: Style) -> Request<'_> {
     let mut unread = resp::Output::default();
     let mut unsaid = Reply::new(&mut unread, resp::Version::Resp2);
-    Request::read(args, style, &mut unsaid).expect("the arguments were checked")
+    Request::read(args, style, None, &mut unsaid).expect("the arguments were checked")
 }
 
 fn decide<const STYLE: usize>(

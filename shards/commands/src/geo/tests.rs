@@ -66,6 +66,15 @@ fn areas_are_searched() {
             "GEOSEARCH Sicily FROMLONLAT 0 0 ASC DESC",
             "-ERR exactly one of BYRADIUS and BYBOX can be specified for GEOSEARCH",
         );
+        // Said again, the last one holds; two ways of saying it are none.
+        rig.check("GEOSEARCH Sicily FROMLONLAT 15 37 BYBOX 400 400 km BYBOX 1 1 km", "[]");
+        rig.check("GEOSEARCH Sicily FROMMEMBER Catania FROMMEMBER Palermo BYRADIUS 1 km", "[$Palermo]");
+        rig.check("GEOSEARCH Sicily FROMMEMBER Palermo BYBOX 1 1 km BYRADIUS 1 km", "-ERR syntax error");
+        // A member that is missing is told of as soon as it is read.
+        let missing = "-ERR could not decode requested zset member";
+        rig.check("GEOSEARCH Sicily FROMMEMBER none FROMLONLAT 15 37 BYRADIUS 1 km", missing);
+        rig.check("GEORADIUSBYMEMBER Sicily none x km", missing);
+        rig.check("GEOSEARCH none FROMMEMBER a FROMLONLAT 15 37 BYRADIUS 1 km", "-ERR syntax error");
         rig.check("GEORADIUS Sicily 15 37 200 km ANY", "-ERR the ANY argument requires COUNT argument");
         rig.check("GEORADIUS Sicily 15 37 200 km COUNT 0", "-ERR COUNT must be > 0");
         rig.check("GEORADIUS Sicily 15 37 -1 km", "-ERR radius cannot be negative");

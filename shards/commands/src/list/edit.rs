@@ -148,5 +148,9 @@ fn ltrim(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) {
     }
     drop(list);
     note_removed(ctx, key.bytes, "ltrim", length - count, count == 0);
+    if !ctx.watched.is_empty() {
+        // Who watches the list hears of it even where nothing was cut off.
+        ctx.watched.touch(ctx.caller.db, key);
+    }
     reply.ok();
 }

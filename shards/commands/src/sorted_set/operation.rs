@@ -130,10 +130,14 @@ impl Operation {
     /// What the operation makes of its inputs, in order.
     pub(super) fn work(&self, inputs: &[Pool]) -> Pool {
         let mut pool = Pool::default();
-        for number in self.order(inputs) {
+        for (turn, number) in self.order(inputs).into_iter().enumerate() {
             let weight = self.weights.get(number).copied().unwrap_or(1.0);
+            // Of an intersection Redis asks the first input alone whether infinity times zero came out; the
+            // others' are seen in the sum.
+            let asks = turn == 0 || self.what != What::Intersection;
             for (member, score) in inputs[number].iter() {
-                pool.push(Text::Bytes(member), or_zero(score * weight), number);
+                let score = score * weight;
+                pool.push(Text::Bytes(member), if asks { or_zero(score) } else { score }, number);
             }
         }
         pool.merge(|group| {

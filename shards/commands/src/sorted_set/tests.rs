@@ -27,7 +27,7 @@ fn zadd_adds_changes_and_keeps_as_told() {
         rig.check("ZINCRBY z inf a", "$inf");
         rig.check("ZINCRBY z -inf a", "-ERR resulting score is not a number (NaN)");
         rig.check("ZADD z -0 zero", ":1");
-        rig.check("ZSCORE z zero", "$-0");
+        rig.check("ZSCORE z zero", "$0");
     });
 }
 
@@ -166,6 +166,10 @@ fn several_keys_become_one() {
         rig.check("ZRANGE out 0 -1 WITHSCORES", "[$b $2 $c $3]");
         rig.check("ZDIFFSTORE z 2 z y", ":1");
         rig.check("ZRANGE z 0 -1 WITHSCORES", "[$a $1]");
+        rig.check("ZADD m inf x", ":1");
+        rig.check("ZADD n inf x", ":1");
+        rig.check("ZINTER 2 m n WEIGHTS 1 0 WITHSCORES", "[$x $0]");
+        rig.check("ZUNION 2 m n WEIGHTS 1 0 WITHSCORES", "[$x $inf]");
         rig.check("ZINTERSTORE out 2 z none", ":0");
         rig.check("EXISTS out", ":0");
         rig.check("ZUNION 0 z", "-ERR at least 1 input key is needed for 'zunion' command");

@@ -132,14 +132,18 @@ impl Shard {
         self.mute(session, before);
     }
 
-    /// A command was refused behind MULTI: EXEC will be too. If it is EXEC itself, that is its end.
+    pub(crate) fn is_exec(&self, number: u16) -> bool {
+        number != crate::batch::UNKNOWN
+            && matches!(self.catalog.entry(number).command.run, Run::Transaction(Transaction::Exec))
+    }
+
+    /// A command was refused behind MULTI: EXEC will be too. If it is EXEC itself, that is its end, even
+    /// where nothing had begun.
     pub(crate) fn refuse_queued(&mut self, session: &mut Session, number: u16, text: &str) -> Passage {
         if let Some(multi) = &mut session.multi {
             multi.spoilt = true;
         }
-        let is_exec = number != crate::batch::UNKNOWN
-            && matches!(self.catalog.entry(number).command.run, Run::Transaction(Transaction::Exec));
-        if is_exec {
+        if self.is_exec(number) {
             self.end_transaction(session);
             self.block.exec_aborts.add(1);
             let why = text.strip_prefix("ERR ").unwrap_or(text);

@@ -31,8 +31,8 @@ impl<'a> Plan<'a> {
             by: options.by.filter(|_| !options.unsorted),
             unsorted,
             alpha: options.alpha || arbitrary,
-            // Only a sorted set has an order of its own that can be turned round.
-            descending: options.descending && (!unsorted || kind == Kind::SortedSet),
+            // A set has no order of its own that could be turned round.
+            descending: options.descending && (!unsorted || kind != Kind::Set),
             offset: options.offset,
             count: options.count,
         }

@@ -22,7 +22,7 @@ fn elements_are_sorted_by_themselves() {
             ("SORT_RO l LIMIT 0 1", "[$-1.5]"),
             ("SORT none", "[]"),
             ("SORT l BY nosort", "[$3 $1 $10 $2 $-1.5 $1e1]"),
-            ("SORT l BY nosort DESC LIMIT 0 2", "[$3 $1]"),
+            ("SORT l BY nosort DESC LIMIT 0 2", "[$1e1 $-1.5]"),
             ("SORT l GET # GET nowhere LIMIT 0 2", "[$-1.5 nil $1 nil]"),
         ] {
             rig.check(line, expected);

@@ -30,9 +30,14 @@ pub(super) fn bytes_of<'b>(text: Text<'b>, digits: &'b mut [u8; 20]) -> &'b [u8]
     &digits[at..]
 }
 
+/// The bytes of a score. As in Redis, a small set keeps -0 as the integer 0.
+pub(super) fn score_bytes(score: f64) -> [u8; 8] {
+    (score + 0.0).to_le_bytes()
+}
+
 /// Appends an entry.
 pub(super) fn append(out: &mut Vec<u8>, score: f64, member: Text<'_>) {
-    packed::append(out, Text::Bytes(&score.to_le_bytes()));
+    packed::append(out, Text::Bytes(&score_bytes(score)));
     packed::append(out, member);
 }
 

@@ -292,7 +292,7 @@ impl SortedSetMut<'_> {
         let (target, _) = small::search(bytes, Edge::Entry { score, member });
         if target == at || target == end {
             let begin = at + small::SCORE_HEAD;
-            return self.slot.packed_mut()[begin..begin + 8].copy_from_slice(&score.to_le_bytes());
+            return self.slot.packed_mut()[begin..begin + 8].copy_from_slice(&small::score_bytes(score));
         }
         // In one piece: what lies between moves over the old place.
         let size = end - at;
@@ -305,7 +305,7 @@ impl SortedSetMut<'_> {
             target - size
         };
         let begin = begin + small::SCORE_HEAD;
-        packed[begin..begin + 8].copy_from_slice(&score.to_le_bytes());
+        packed[begin..begin + 8].copy_from_slice(&small::score_bytes(score));
         debug_assert!(small::member_at(packed, begin - small::SCORE_HEAD) == text);
     }
 
