@@ -2,7 +2,7 @@
 # Installs what the tests, judges and end-to-end benches need, from Debian, PyPI and crates.io alone.
 # It knows the programs by name, not what they check; runs as root, may be run again, keeps a cache.
 #   setup.sh                 everything
-#   setup.sh debian tcl      only those named: debian tcl valkey kevy
+#   setup.sh debian tcl      only those named: debian tcl python valkey kevy
 set -euo pipefail
 cache=${CORELANE_TESTS_CACHE:-$HOME/.cache/corelane-tests}
 mkdir -p "$cache"
@@ -73,6 +73,24 @@ fetch_valkey() {
   ln -s "$(find "$cache/valkey/lib" -type f -name valkey-server | head -n 1)" "$cache/valkey/bin/valkey-server"
 }
 
+# redis-py's and fakeredis's own tests come with their source packages, what runs them with pinned wheels.
+fetch_python_suites() {
+  local suite package folder=$cache/python here
+  here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+  [ -e "$folder/.complete" ] && return 0
+  mkdir -p "$folder/src"
+  for suite in redis-py fakeredis; do
+    rm -rf "${folder:?}/$suite"
+    python3 -m venv "$folder/$suite"
+    "$folder/$suite/bin/pip" install -q --disable-pip-version-check -r "$here/python/$suite.txt" </dev/null
+  done
+  for package in redis-8.1.0 fakeredis-2.41.0; do
+    "$folder/fakeredis/bin/pip" download -q --disable-pip-version-check --no-deps --no-binary :all: -d "$folder/src" "${package/-/==}" </dev/null
+    tar -xzf "$folder/src/$package.tar.gz" -C "$folder/src"
+  done
+  touch "$folder/.complete"
+}
+
 fetch_kevy() {
   [ -x "$cache/kevy/bin/kevy" ] && return 0
   CARGO_TARGET_DIR="$cache/kevy-target" cargo install --quiet kevy --version 3.17.3 --locked --root "$cache/kevy" </dev/null
@@ -81,6 +99,7 @@ fetch_kevy() {
 
 if wants debian; then install_debian; fi
 if wants tcl; then fetch_tcl_suite; fi
+if wants python; then fetch_python_suites; fi
 if wants valkey; then fetch_valkey; fi
 if wants kevy; then fetch_kevy; fi
 echo "tools ready in $cache: $wanted"

@@ -144,13 +144,22 @@ fn judges(arguments: &[String]) -> Vec<Step> {
     let mut arguments = arguments.to_vec();
     let counts = take_list(&mut arguments, "--shards").unwrap_or(vec!["1".into(), "4".into()]);
     let mut steps = vec![
-        Step::new("bash", &["tests/judges/setup.sh", "debian", "tcl"]),
+        Step::new("bash", &["tests/judges/setup.sh", "debian", "tcl", "python"]),
         Step::new("cargo", &["build", "--quiet", "--profile", "quick", "--package", "corelane"]),
     ];
     let judge = |count: String| {
         Step::new("bash", &["tests/judges/tcl.sh", "--shards", &count]).with(arguments.clone())
     };
-    steps.extend(counts.into_iter().map(judge));
+    steps.extend(counts.iter().cloned().map(judge));
+    // Units are the Tcl suite's.
+    if arguments.is_empty() {
+        let suites = ["fakeredis-quick", "redis-py-resp2-quick", "redis-py-resp3-quick"];
+        let clients = |count: &String| {
+            Step::new("bash", &["tests/judges/python.sh", "--shards", count])
+                .with(suites.map(String::from).to_vec())
+        };
+        steps.extend(counts.iter().map(clients));
+    }
     steps
 }
 
