@@ -9,6 +9,24 @@ reference_command="redis-server --port {port} --bind 127.0.0.1 --dir {dir} --sav
 own_command="${CORELANE_BINARY:-$repository/target/quick/corelane} serve --port {port} --dir {dir} --shards {shards} --enable-debug-command yes"
 server_pid=
 
+# What every judge is told: sets shards, reference, save, JUDGED and, with what is left, rest.
+read_options() {
+  shards=1 reference='' save=''
+  while [[ ${1:-} == --* ]]; do
+    case $1 in
+      --shards) shards=$2; shift 2 ;;
+      --reference) reference=1; shift ;;
+      --save) save=1; shift ;;
+      *) echo "unknown option $1" >&2; exit 2 ;;
+    esac
+  done
+  rest=("$@")
+  if [ -n "$reference" ]; then JUDGED=$reference_command; else JUDGED=${JUDGED:-$own_command}; fi
+}
+
+# A checked-in list without its comments.
+list_or_nothing() { if [ -e "$1" ]; then grep -v '^#' "$1" | sort -u; fi; }
+
 # Ports are free and nothing leaves the machine in a namespace of our own; without root the judge runs as it is.
 enter_namespace() {
   [ -z "${IN_JUDGE_NAMESPACE:-}" ] || return 0

@@ -9,19 +9,10 @@ set -uo pipefail
 # shellcheck source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 enter_namespace "$@"
-shards=1 reference= save=
-while [[ ${1:-} == --* ]]; do
-  case $1 in
-    --shards) shards=$2; shift 2 ;;
-    --reference) reference=1; shift ;;
-    --save) save=1; shift ;;
-    *) echo "unknown option $1" >&2; exit 2 ;;
-  esac
-done
-suites=("$@")
-[ $# -gt 0 ] || suites=(redis-py-resp2 redis-py-resp3 fakeredis pair)
+read_options "$@"
+suites=("${rest[@]}")
+[ ${#suites[@]} -gt 0 ] || suites=(redis-py-resp2 redis-py-resp3 fakeredis pair)
 suite_seconds=${SUITE_SECONDS:-1200}
-if [ -n "$reference" ]; then JUDGED=$reference_command; else JUDGED=${JUDGED:-$own_command}; fi
 # The sources of redis-py name this port.
 port=6379
 work=$(mktemp -d "${TMPDIR:-/tmp}/judge.XXXXXX")
@@ -108,7 +99,8 @@ run_suite() {
     kill -0 "$pid" 2>/dev/null || break
     sleep 1
   done
-  [ "$waited" -lt "$suite_seconds" ] || echo "the suite took more than $suite_seconds s"
+  cut=
+  [ "$waited" -lt "$suite_seconds" ] || cut="the suite took more than $suite_seconds s"
   kill -9 -- "-$pid" 2>/dev/null
   wait "$pid" 2>/dev/null
   awk -F'\t' '$1 == "passed" { print $2 }' "$VERDICTS" | sort -u >"$work/passed"
@@ -117,39 +109,40 @@ run_suite() {
   [ -z "${LOGS:-}" ] || cp "$work/suite.log" "$VERDICTS" "$LOGS/"
 }
 
-list_or_nothing() { if [ -e "$1" ]; then grep -v '^#' "$1" | sort -u; fi; }
+# A part of a suite has a list of its own, which the whole is asked for too.
+known_of() {
+  local suite
+  for suite in "$1" "${1%-quick}-quick"; do
+    list_or_nothing "$judges/known/$suite.txt"
+    list_or_nothing "$judges/known/$suite.shards-$shards.txt"
+  done
+}
 
 compare_suite() {
-  local suite=$1 whole=${1%-quick} ran=$work/ran
-  { list_or_nothing "$judges/known/$whole.txt"; list_or_nothing "$judges/known/$whole.shards-$shards.txt"; } |
-    sort -u >"$work/known"
+  local suite=$1 whole=${1%-quick}
+  known_of "$suite" | sort -u >"$work/known"
   list_or_nothing "$judges/reference/$whole.txt" >"$work/reference"
   if [ "$suite" != "$whole" ]; then
-    # Of a part, what is in its files alone is asked for.
-    cut -f2 "$VERDICTS" | sed 's/::.*//' | sort -u >"$ran"
-    awk -F'::' 'NR == FNR { files[$1]; next } $1 in files' "$ran" "$work/known" >"$work/part"
-    mv "$work/part" "$work/known"
     cut -f2 "$VERDICTS" | sort -u | comm -12 - "$work/reference" >"$work/part"
     mv "$work/part" "$work/reference"
   fi
   comm -23 "$work/known" "$work/passed" >"$work/lost"
   # The pair has the reference beside it and needs no list: whatever fails there is a difference.
   case $suite in pair*) cut -f1 "$work/failed" | sort -u >"$work/lost" ;; esac
-  # A suite that did not begin has no verdicts to miss a name in.
-  [ -s "$work/passed" ] || echo "nothing passed in $suite" >>"$work/lost"
+  # A suite that did not begin, or was cut short, says nothing of what it did not come to.
+  [ -s "$work/passed" ] || cut="nothing passed in $suite"
+  [ -z "$cut" ] || echo "$cut" >>"$work/lost"
   comm -13 "$work/known" "$work/passed" >"$work/gained"
   comm -23 "$work/reference" "$work/passed" >"$work/missing"
   # A test that meets a command which is not there says so; the others are told with their reason, or are ours to mend.
   grep -E "unknown (sub)?command '|Unknown (sub)?command" "$work/failed" | cut -f1 | sort -u | comm -12 - "$work/missing" >"$work/absent"
   sed -n 's/ => .*//p' "$judges/known/python-later.txt" | sort -u >"$work/reasons"
   comm -23 "$work/missing" "$work/absent" | grep -vxFf "$work/reasons" >"$work/ours"
-  if [ -n "$save" ]; then
-    if [ -n "$reference" ]; then
-      cp "$work/passed" "$judges/reference/$whole.txt"
-    else
-      { list_or_nothing "$judges/known/$whole.txt"; cat "$work/passed"; } | sort -u >"$work/saved"
-      cp "$work/saved" "$judges/known/$whole.txt"
-    fi
+  if [ -n "$save" ] && [ -z "$cut" ]; then
+    local list=$judges/known/$suite.txt
+    [ -z "$reference" ] || list=$judges/reference/$whole.txt
+    { list_or_nothing "$list"; cat "$work/passed"; } | sort -u >"$work/saved"
+    cp "$work/saved" "$list"
   fi
 }
 

@@ -7,21 +7,12 @@ set -uo pipefail
 # shellcheck source=lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 enter_namespace "$@"
-shards=1 reference= save=
-while [[ ${1:-} == --* ]]; do
-  case $1 in
-    --shards) shards=$2; shift 2 ;;
-    --reference) reference=1; shift ;;
-    --save) save=1; shift ;;
-    *) echo "unknown option $1" >&2; exit 2 ;;
-  esac
-done
-units=("$@")
-[ $# -gt 0 ] || units=(unit/type/string unit/type/incr unit/expire unit/scan unit/keyspace unit/protocol
+read_options "$@"
+units=("${rest[@]}")
+[ ${#units[@]} -gt 0 ] || units=(unit/type/string unit/type/incr unit/expire unit/scan unit/keyspace unit/protocol
   unit/quit unit/pause unit/multi unit/info-command unit/introspection unit/sort unit/type/list unit/type/list-3 unit/type/hash unit/type/set
   unit/type/zset unit/geo unit/bitops unit/bitfield unit/hyperloglog unit/pubsub)
 unit_seconds=${UNIT_SECONDS:-120}
-if [ -n "$reference" ]; then JUDGED=$reference_command; else JUDGED=${JUDGED:-$own_command}; fi
 port=${PORT:-17111}
 work=$(mktemp -d "${TMPDIR:-/tmp}/judge.XXXXXX")
 trap finish EXIT
@@ -66,8 +57,6 @@ run_unit() {
   unit_time=$((SECONDS - started))
   [ -z "${LOGS:-}" ] || cp "$log" "$LOGS/${unit//\//-}-$shards.log"
 }
-
-list_or_nothing() { if [ -e "$1" ]; then grep -v '^#' "$1" | sort; fi; }
 
 # Sets lost, gained and missing (in $work) for a unit from the lists that are checked in.
 compare_unit() {
