@@ -20,6 +20,9 @@ pub(crate) enum Receive {
     Cancelling,
 }
 
+/// A link counts as bulk from so many full chunks on that came one after the other.
+const BULK_CHUNKS: u8 = 16;
+
 /// Where a link's watch for the peer's hang-up stands. It tells once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Watch {
@@ -48,6 +51,8 @@ pub(crate) struct Link {
     /// The peer has sent its last or is gone: what is left to read is there already.
     pub(crate) hung_up: bool,
     pub(crate) throttled: bool,
+    /// Full chunks that came one after the other, up to a bound; each that is not full halves it.
+    full: u8,
     /// The peer has sent its last; it may still listen.
     pub(crate) ended: bool,
     /// Chunks submitted and unsent.
@@ -73,6 +78,7 @@ impl Link {
             watch: Watch::Queued,
             hung_up: false,
             throttled: false,
+            full: 0,
             ended: false,
             queue: SendQueue::default(),
             sending: 0,
@@ -82,6 +88,20 @@ impl Link {
             ending: None,
             buried: false,
         }
+    }
+
+    /// A chunk has come. Whether that makes it bulk.
+    #[inline]
+    pub(crate) fn note_chunk(&mut self, is_full: bool) -> bool {
+        let before = self.full;
+        self.full = if is_full { before.saturating_add(1).min(4 * BULK_CHUNKS) } else { before / 2 };
+        before < BULK_CHUNKS && self.is_bulk()
+    }
+
+    /// It sends more than others should wait for.
+    #[inline]
+    pub(crate) fn is_bulk(&self) -> bool {
+        self.full >= BULK_CHUNKS
     }
 
     /// The house may still use it: it was not closed by us, nor has it failed.
@@ -101,5 +121,24 @@ impl Link {
     /// Nothing is in flight or owed: the descriptor may be closed.
     pub(crate) fn is_finished(&self) -> bool {
         self.ending.is_some() && self.queue.is_empty() && !self.is_busy()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_is_bulk_while_nearly_all_of_its_chunks_are_full() {
+        let mut link = Link::new(std::fs::File::open("/dev/null").expect("it is there").into());
+        let told: Vec<usize> = (1..=1000).filter(|_| link.note_chunk(true)).collect();
+        assert_eq!((told.len(), link.is_bulk()), (1, true), "it is told once");
+        assert!(!link.note_chunk(false) && !link.note_chunk(false) && link.is_bulk());
+        assert!(!link.note_chunk(false) && !link.is_bulk(), "three in a row that are not full");
+        // A client whose batches are four chunks long never is.
+        for place in 0..1000 {
+            link.note_chunk(place % 5 > 0);
+            assert!(!link.is_bulk());
+        }
     }
 }

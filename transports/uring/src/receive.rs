@@ -12,7 +12,7 @@ use std::os::fd::AsRawFd;
 
 impl UringPoller {
     pub(crate) fn received(&mut self, id: LinkId, completion: &Completion, events: &mut Vec<Event>) {
-        let link = self.links.find(id);
+        let mut link = self.links.find(id);
         if let Some(buffer) = cqueue::buffer_select(completion.flags) {
             let memory = self.buffers.take(buffer).expect("the kernel fills buffers it was given");
             let heard = link.as_ref().is_some_and(|link| link.ending.is_none());
@@ -20,6 +20,15 @@ impl UringPoller {
                 let count = completion.result as usize;
                 self.stats.bytes_in += count as u64;
                 self.gathering.received += 1;
+                if let Some(link) = &mut link
+                    && link.note_chunk(count == self.options.chunk_bytes)
+                    && link.receive == Receive::Armed
+                {
+                    // From now on it gets one chunk an enter, as each of the others does.
+                    link.receive = Receive::Cancelling;
+                    self.cancels.push((Kind::CancelReceive, id));
+                    self.todo = true;
+                }
                 events.push(Event::Bytes(id, Chunk::from_memory(memory, count, u32::from(buffer))));
             } else {
                 self.buffers.give(buffer, memory);
@@ -81,7 +90,7 @@ impl UringPoller {
             if link.receive != Receive::Queued {
                 continue;
             }
-            let (fd, multishot) = (link.fd.as_raw_fd(), !link.hung_up);
+            let (fd, multishot) = (link.fd.as_raw_fd(), !link.hung_up && !link.is_bulk());
             let token = pack(Kind::Receive, id);
             if !self.with_room(|ring| ring.push_receive(fd, BUFFER_GROUP, multishot, token)) {
                 self.arming.push(id);

@@ -152,6 +152,38 @@ fn bulk_takes_few_system_calls() {
 }
 
 #[test]
+fn bulk_fills_few_chunks_at_a_time() {
+    let (mut poller, address) = build(&SocketOptions::default());
+    let client = std::thread::spawn(move || {
+        let mut client = TcpStream::connect(address).expect("it listens");
+        let piece = vec![7; 1 << 20];
+        (0..32).for_each(|_| client.write_all(&piece).expect("it is taken"));
+        client
+    });
+    let (mut events, mut received, mut polls, mut crowded) = (Vec::new(), 0, 0, 0);
+    let start = Instant::now();
+    while received < 32 << 20 {
+        poller.poll(256, &mut events);
+        // Until it is known as bulk, and what the kernel has by then.
+        if received > 12 << 20 {
+            polls += usize::from(!events.is_empty());
+            crowded += usize::from(events.len() > 4);
+        }
+        for event in events.drain(..) {
+            if let Event::Bytes(_, chunk) = event {
+                received += chunk.filled().len();
+                poller.recycle(chunk);
+            }
+        }
+        poller.flush();
+        assert!(start.elapsed() < PATIENCE, "{received} bytes came");
+    }
+    // A sender that falls behind for a while is no bulk any more.
+    assert!(crowded * 20 <= polls && polls > 100, "{crowded} of {polls} polls brought more than four chunks");
+    drop(client.join().expect("the client sent it all"));
+}
+
+#[test]
 fn a_poller_dropped_in_the_middle_of_everything_hangs_up_on_all() {
     for round in 0..20 {
         let (mut poller, address) = build(&SocketOptions::default());
