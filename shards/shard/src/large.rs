@@ -31,7 +31,7 @@ impl Shard {
             session.tail_at = tail.len();
         }
         if used > 0 {
-            session.grown = Vec::new();
+            self.store.bury(std::mem::take(&mut session.grown));
         }
         match Arc::try_unwrap(tail) {
             // It has not run yet, or was copied by what it was for.

@@ -303,7 +303,7 @@ impl Part {
         self.bytes.clear();
         self.spans.clear();
         self.keys.clear();
-        self.reply.bytes_mut().clear();
+        self.reply.clear();
         self.cuts.clear();
         if self.hop != Hop::Spread {
             self.pieces.clear();
