@@ -3,26 +3,59 @@
 
 use crate::peer;
 
-/// Keys are drawn from this many; values are 16 bytes.
+/// Keys, fields and members are drawn from this many; values are 16 bytes.
 const KEYSPACE: u64 = 100_000;
+
+/// A request: one of redis-benchmark's own, or a command with `__rand_int__` where a number is drawn.
+type Request = &'static [&'static str];
 
 /// One line of the table.
 #[derive(Clone, Copy)]
 pub(crate) struct Workload {
     /// Name in the table.
     pub(crate) name: &'static str,
-    test: &'static str,
+    request: Request,
     pipeline: u32,
+    before: Before,
+}
+
+/// What has to be there.
+#[derive(Clone, Copy)]
+enum Before {
+    Nothing,
+    /// What this request leaves behind when it drew each number about four times.
+    Filled(Request),
+    /// As many elements as the run takes away.
+    Supply(Request),
+}
+
+const SET: Request = &["-t", "set"];
+const LPUSH: Request = &["-t", "lpush"];
+const SADD: Request = &["-t", "sadd"];
+const ZADD: Request = &["-t", "zadd"];
+const HSET: Request = &["HSET", "hash", "element:__rand_int__", "0123456789abcdef"];
+
+const fn deep(name: &'static str, request: Request, before: Before) -> Workload {
+    Workload { name, request, pipeline: 64, before }
 }
 
 /// Every workload, in the order of the table.
-pub(crate) const ALL: [Workload; 6] = [
-    Workload { name: "get-64", test: "get", pipeline: 64 },
-    Workload { name: "set-64", test: "set", pipeline: 64 },
-    Workload { name: "incr-64", test: "incr", pipeline: 64 },
-    Workload { name: "mset-64", test: "mset", pipeline: 64 },
-    Workload { name: "get-1", test: "get", pipeline: 1 },
-    Workload { name: "set-1", test: "set", pipeline: 1 },
+pub(crate) const ALL: [Workload; 15] = [
+    deep("get-64", &["-t", "get"], Before::Filled(SET)),
+    deep("set-64", SET, Before::Nothing),
+    deep("incr-64", &["-t", "incr"], Before::Nothing),
+    deep("mset-64", &["-t", "mset"], Before::Nothing),
+    deep("hset-64", HSET, Before::Nothing),
+    deep("hget-64", &["HGET", "hash", "element:__rand_int__"], Before::Filled(HSET)),
+    deep("lpush-64", LPUSH, Before::Nothing),
+    deep("rpop-64", &["-t", "rpop"], Before::Supply(LPUSH)),
+    deep("sadd-64", SADD, Before::Nothing),
+    deep("sismember-64", &["SISMEMBER", "myset", "element:__rand_int__"], Before::Filled(SADD)),
+    deep("zadd-64", ZADD, Before::Nothing),
+    deep("zscore-64", &["ZSCORE", "myzset", "element:__rand_int__"], Before::Filled(ZADD)),
+    deep("zrange-64", &["ZRANGE", "myzset", "50000", "50015"], Before::Filled(ZADD)),
+    Workload { name: "get-1", request: &["-t", "get"], pipeline: 1, before: Before::Filled(SET) },
+    Workload { name: "set-1", request: SET, pipeline: 1, before: Before::Nothing },
 ];
 
 /// What one run of redis-benchmark said.
@@ -39,12 +72,14 @@ pub(crate) fn named(name: &str) -> Result<Workload, String> {
 }
 
 impl Workload {
-    /// Fills the keyspace where the workload reads it.
-    pub(crate) fn prepare(&self, port: u16) -> Result<(), String> {
-        if self.test == "get" {
-            benchmark(port, "set", 64, 4 * KEYSPACE)?;
-        }
-        Ok(())
+    /// Puts there what a run of so many requests needs.
+    pub(crate) fn prepare(&self, port: u16, requests: u64) -> Result<(), String> {
+        let (request, count) = match self.before {
+            Before::Nothing => return Ok(()),
+            Before::Filled(request) => (request, 4 * KEYSPACE),
+            Before::Supply(request) => (request, requests),
+        };
+        benchmark(port, request, 64, count).map(|_| ())
     }
 
     /// How many requests a first, unmeasured run sends to learn the speed.
@@ -54,20 +89,21 @@ impl Workload {
 
     /// Sends `requests` over 50 connections.
     pub(crate) fn drive(&self, port: u16, requests: u64) -> Result<Run, String> {
-        benchmark(port, self.test, self.pipeline, requests)
+        benchmark(port, self.request, self.pipeline, requests)
     }
 }
 
-fn benchmark(port: u16, test: &str, pipeline: u32, requests: u64) -> Result<Run, String> {
+fn benchmark(port: u16, request: Request, pipeline: u32, requests: u64) -> Result<Run, String> {
     let output = peer::on_core(1, "redis-benchmark".as_ref())
         .args(["-h", "127.0.0.1", "--csv", "-c", "50", "-d", "16"])
-        .args(["-p", &port.to_string(), "-P", &pipeline.to_string(), "-t", test])
+        .args(["-p", &port.to_string(), "-P", &pipeline.to_string()])
         .args(["-n", &requests.to_string(), "-r", &KEYSPACE.to_string()])
+        .args(request)
         .output()
         .map_err(|error| format!("redis-benchmark does not start: {error}"))?;
     let text = String::from_utf8_lossy(&output.stdout);
     parse(&text, requests).ok_or_else(|| {
-        format!("redis-benchmark {test} said {text:?} {:?}", String::from_utf8_lossy(&output.stderr))
+        format!("redis-benchmark {request:?} said {text:?} {:?}", String::from_utf8_lossy(&output.stderr))
     })
 }
 

@@ -15,7 +15,8 @@ use std::process::ExitCode;
 
 const USAGE: &str = "end_to_end [--rounds N] [--seconds S] [--peers a,b,..] [--workloads a,b,..] [--markdown]
   peers: redis valkey kevy corelane (those found on this machine unless named)
-  workloads: get-64 set-64 incr-64 mset-64 get-1 set-1 (all unless named)
+  workloads: get set incr mset hset hget lpush rpop sadd sismember zadd zscore zrange, each with -64 behind it,
+  get-1 set-1 (all unless named)
   environment: CORELANE_BINARY, CORELANE_ARGS, CORELANE_TESTS_CACHE";
 
 struct Options {
@@ -77,11 +78,12 @@ fn run(options: &Options) -> Result<(), String> {
         for peer in &options.peers {
             let server = peer.start()?;
             for workload in &options.workloads {
-                workload.prepare(server.port())?;
+                workload.prepare(server.port(), workload.probe_requests())?;
                 let probe = workload.drive(server.port(), workload.probe_requests())?;
-                let requests = (probe.requests_per_second * options.seconds) as u64;
+                let requests = ((probe.requests_per_second * options.seconds) as u64).max(1_000);
+                workload.prepare(server.port(), requests)?;
                 let before = server.cpu_seconds()?;
-                let run = workload.drive(server.port(), requests.max(1_000))?;
+                let run = workload.drive(server.port(), requests)?;
                 let cpu = server.cpu_seconds()? - before;
                 table.add(
                     peer.name,
