@@ -147,6 +147,8 @@ pub fn tell_noted(store: &mut Store, events: &mut Vec<KeyEvent>) {
     let noted = store.take_noted().into_iter().map(|noted| {
         let (class, name) = match noted.what {
             Happened::Expired => (Events::EXPIRED, "expired"),
+            Happened::FieldsExpired => (Events::HASH, "hexpired"),
+            Happened::Emptied => (Events::GENERIC, "del"),
             Happened::Created => (Events::NEW, "new"),
         };
         KeyEvent { class, name, db: noted.db as u16, key: noted.key.into() }

@@ -8,6 +8,7 @@ use crate::rates::Rates;
 use crate::session::{Hold, Session};
 use crate::txn::Want;
 use spec::setting::Events;
+use store::Notes;
 use telemetry::Block;
 
 /// What the periodic work remembers.
@@ -70,7 +71,12 @@ impl Shard {
     fn tell_what_is_left<O: Outbox>(&mut self, out: &mut O) {
         if std::mem::take(&mut self.cron.settings_changed) {
             let told = self.settings.live.notify_events;
-            self.store.note_keys(told.intersects(Events::EXPIRED), told.intersects(Events::NEW));
+            self.store.note_keys(Notes {
+                expired: told.intersects(Events::EXPIRED),
+                fields: told.intersects(Events::HASH),
+                emptied: told.intersects(Events::GENERIC),
+                created: told.intersects(Events::NEW),
+            });
         }
         self.say(None, out);
         self.tell_forgotten(out);
@@ -210,7 +216,9 @@ impl Shard {
             self.block.keys[db].set(self.store.len(db) as u64);
             self.block.volatile_keys[db].set(self.store.volatile(db) as u64);
         }
-        self.block.expired_keys.set(self.store.counters().expired);
+        let counters = self.store.counters();
+        self.block.expired_keys.set(counters.expired);
+        self.block.expired_fields.set(counters.expired_fields + counters.met_fields);
     }
 
     pub(crate) fn refresh_gauges(&mut self) {

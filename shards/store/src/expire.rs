@@ -10,6 +10,10 @@ use crate::table::Keys;
 pub enum Happened {
     /// Its time was over: it was removed.
     Expired,
+    /// The time of fields of its hash was over: they were removed by active expiry.
+    FieldsExpired,
+    /// Its last field went so: it was removed.
+    Emptied,
     /// It was not there, and is.
     Created,
 }
@@ -23,6 +27,19 @@ pub struct Noted {
     pub db: usize,
     /// The key.
     pub key: Box<[u8]>,
+}
+
+/// What of it is noted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Notes {
+    /// [`Happened::Expired`].
+    pub expired: bool,
+    /// [`Happened::FieldsExpired`].
+    pub fields: bool,
+    /// [`Happened::Emptied`].
+    pub emptied: bool,
+    /// [`Happened::Created`].
+    pub created: bool,
 }
 
 /// What a slice of active expiry did.
@@ -43,8 +60,7 @@ pub struct ExpireReport {
 pub(crate) struct ExpireState {
     db: usize,
     hash: u64,
-    notes_expired: bool,
-    pub(crate) notes_created: bool,
+    pub(crate) notes: Notes,
     noted: Vec<Noted>,
 }
 
@@ -106,9 +122,9 @@ impl Store {
         report
     }
 
-    /// Whether to log the keys that expiry removes, and those that come to be. Off at first.
-    pub fn note_keys(&mut self, expired: bool, created: bool) {
-        (self.expire.notes_expired, self.expire.notes_created) = (expired, created);
+    /// What of that which becomes of keys by itself is to be noted. Nothing at first.
+    pub fn note_keys(&mut self, notes: Notes) {
+        self.expire.notes = notes;
     }
 
     /// Whether something has happened to keys since this was last taken.
@@ -123,20 +139,24 @@ impl Store {
         std::mem::take(&mut self.expire.noted)
     }
 
-    /// Logs that a key has come to be.
+    /// Notes what became of an entry.
     #[cold]
-    pub(crate) fn note_created(&mut self, db: usize, handle: Handle) {
+    pub(crate) fn note(&mut self, what: Happened, db: usize, handle: Handle) {
         let key = self.cells.view(handle).key().into();
-        self.expire.noted.push(Noted { what: Happened::Created, db, key });
+        self.expire.noted.push(Noted { what, db, key });
     }
 
     /// Removes an entry because its time has come.
     #[cold]
     pub(crate) fn expire_found(&mut self, db: usize, hash: u64, found: Found) {
-        if self.expire.notes_expired {
-            let key = self.cells.view(found.handle).key().into();
-            self.expire.noted.push(Noted { what: Happened::Expired, db, key });
+        if self.expire.notes.expired {
+            self.note(Happened::Expired, db, found.handle);
         }
+        self.remove_expired(db, hash, found);
+    }
+
+    /// Removes an entry and counts that as its expiry.
+    pub(crate) fn remove_expired(&mut self, db: usize, hash: u64, found: Found) {
         self.unlink(db, hash, found);
         self.cells.free(found.handle);
         self.counters.expired += 1;

@@ -48,7 +48,7 @@ mod usage;
 mod tests;
 
 pub use entry::Entry;
-pub use expire::{ExpireReport, Happened, Noted};
+pub use expire::{ExpireReport, Happened, Noted, Notes};
 pub use frequency::UseNote;
 pub use hash::{HashFunction, Hasher, Key};
 pub use header::Kind;

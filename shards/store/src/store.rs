@@ -4,7 +4,7 @@
 use crate::arena::Handle;
 use crate::cells::Cells;
 use crate::entry::{Entry, access_clock};
-use crate::expire::ExpireState;
+use crate::expire::{ExpireState, Happened};
 use crate::frequency::{self, UseNote};
 use crate::hash::{Hasher, Key};
 use crate::reclaim::Ruin;
@@ -279,8 +279,8 @@ impl Store {
         let keys = Keys { cells: &self.cells, hasher: &self.hasher };
         self.tables[db].insert(hash, handle, volatile, &keys);
         self.list_due(db, handle);
-        if self.expire.notes_created {
-            self.note_created(db, handle);
+        if self.expire.notes.created {
+            self.note(Happened::Created, db, handle);
         }
     }
 

@@ -140,10 +140,10 @@ impl Store {
     /// A text as a value that no key has, as it would be under that key.
     pub fn make_text(&mut self, db: usize, key: Key<'_>, text: &[u8], now: i64) -> Option<Detached> {
         // It passes through the store, of which nobody is to hear.
-        let notes = std::mem::take(&mut self.expire.notes_created);
+        let notes = std::mem::take(&mut self.expire.notes.created);
         self.set_text(db, key, text, crate::Expiry::None);
         let made = self.detach(db, key, now);
-        self.expire.notes_created = notes;
+        self.expire.notes.created = notes;
         made
     }
 

@@ -75,6 +75,8 @@ pub struct Counters {
     pub volatile_keys: [Counter; DATABASES],
     /// Keys removed because their time was over.
     pub expired_keys: Counter,
+    /// Fields of hashes removed because their time was over.
+    pub expired_fields: Counter,
     /// Keys removed to make room.
     pub evicted_keys: Counter,
     /// Changes to the data set, as INFO's rdb_changes_since_last_save counts them.

@@ -141,6 +141,11 @@ pub static CATALOG: &[Metric] = &[
     Metric::counter("corelane_expired_keys_total", "Keys removed because their time was over.", |c| {
         &c.expired_keys
     }),
+    Metric::counter(
+        "corelane_expired_fields_total",
+        "Fields of hashes removed because their time was over.",
+        |c| &c.expired_fields,
+    ),
     Metric::counter("corelane_evicted_keys_total", "Keys removed to make room.", |c| &c.evicted_keys),
     Metric::counter("corelane_changes_total", "Changes to the data set.", |c| &c.changes),
     Metric::counter("corelane_lazily_freed_keys_total", "Keys freed after they were gone.", |c| {

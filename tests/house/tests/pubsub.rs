@@ -295,6 +295,29 @@ fn keys_that_expire_come_to_be_or_are_missed_tell_it() {
 }
 
 #[test]
+fn fields_of_hashes_that_expire_tell_it() {
+    for shards in [1, 4] {
+        let mut town = Town::new(shards, |_| ());
+        town.check("teller", "CONFIG SET notify-keyspace-events Ehgx", "+OK");
+        town.check("a", "PSUBSCRIBE *", "[psubscribe * :1]");
+        let event = |name: &str| format!("[pmessage * __keyevent@0__:{name} k]");
+        town.check("teller", "HSET k one 1 two 2", ":2");
+        town.check("teller", "HPEXPIRE k 20 FIELDS 1 one", "[:1]");
+        town.hears("a", &[event("hset"), event("hexpire")].join(" "));
+        std::thread::sleep(std::time::Duration::from_millis(150));
+        town.hears("a", &event("hexpired"));
+        town.check("teller", "HPEXPIRE k 20 FIELDS 1 two", "[:1]");
+        town.hears("a", &event("hexpire"));
+        std::thread::sleep(std::time::Duration::from_millis(150));
+        town.hears("a", &[event("hexpired"), event("del")].join(" "));
+        town.check("teller", "EXISTS k", ":0");
+        town.send("teller", &["INFO stats"]);
+        let info = town.heard("teller");
+        assert!(info.contains("expired_subkeys:2"), "{info}");
+    }
+}
+
+#[test]
 fn who_does_not_read_is_closed_and_slows_nobody() {
     for shards in [1, 2] {
         let mut town = Town::new(shards, |config| {

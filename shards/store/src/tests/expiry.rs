@@ -1,7 +1,7 @@
 //! Keys whose time has come.
 
 use super::{NOW, Random, store};
-use crate::{Expiry, Happened, Noted};
+use crate::{Expiry, Happened, Noted, Notes};
 
 #[test]
 fn a_key_is_there_until_its_millisecond_and_gone_at_it() {
@@ -115,7 +115,7 @@ fn what_happens_to_keys_is_logged_while_it_is_to_be() {
     store.set_until("a", "v", NOW);
     assert_eq!(store.look("a"), None);
     assert_eq!(store.take_noted(), []);
-    store.note_keys(true, false);
+    store.note_keys(Notes { expired: true, ..Notes::default() });
     store.set_until("b", "v", NOW);
     store.set_until("c", "v", NOW);
     assert_eq!(store.look("b"), None);
@@ -124,7 +124,7 @@ fn what_happens_to_keys_is_logged_while_it_is_to_be() {
     let expired = [noted(Happened::Expired, "b"), noted(Happened::Expired, "c")];
     assert_eq!(store.take_noted(), expired);
     assert!(!store.has_noted());
-    store.note_keys(false, true);
+    store.note_keys(Notes { created: true, ..Notes::default() });
     store.set_until("d", "v", NOW);
     store.set_until("d", "w", NOW);
     assert_eq!(store.take_noted(), [noted(Happened::Created, "d")]);

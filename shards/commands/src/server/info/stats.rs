@@ -25,6 +25,7 @@ pub(super) fn stats(house: &mut dyn House, figures: &Figures, text: &mut String)
     line(text, "rejected_connections", counters.connections_rejected.read());
     lines(text, &["sync_full", "sync_partial_ok", "sync_partial_err"], 0);
     line(text, "expired_keys", counters.expired_keys.read());
+    line(text, "expired_subkeys", counters.expired_fields.read());
     line(text, "expired_stale_perc", "0.00");
     line(text, "expired_time_cap_reached_count", counters.expire_slices_full.read());
     line(text, "expire_cycle_cpu_milliseconds", 0);

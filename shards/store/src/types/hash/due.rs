@@ -4,6 +4,7 @@
 
 use super::BigHash;
 use crate::arena::Handle;
+use crate::expire::Happened;
 use crate::header::Form;
 use crate::store::Store;
 use crate::types::Big;
@@ -67,8 +68,14 @@ impl Store {
         let empty = hash.is_empty();
         self.resize_big(found.handle, before);
         self.counters.expired_fields += expired as u64;
+        if expired > 0 && self.expire.notes.fields {
+            self.note(Happened::FieldsExpired, db, found.handle);
+        }
         if empty {
-            self.expire_found(db, key.hash, found);
+            if self.expire.notes.emptied {
+                self.note(Happened::Emptied, db, found.handle);
+            }
+            self.remove_expired(db, key.hash, found);
         } else {
             self.list_due(db, found.handle);
         }

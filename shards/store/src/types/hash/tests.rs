@@ -1,6 +1,7 @@
 //! Hashes of every size against a plain map, with fields that expire.
 
 use super::*;
+use crate::{Happened, Notes};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -176,9 +177,10 @@ fn fields_go_when_their_time_has_come_wherever_their_hash_is_by_then() {
     let mut hash = store.hash_mut(0, store.key(b"still"), 1700).unwrap().unwrap();
     assert!(hash.set_expiry(b"stays", Some(1800)));
     drop(hash);
-    store.note_keys(true, false);
+    store.note_keys(Notes { expired: true, fields: true, emptied: true, created: false });
     store.expire_slice(1800, 10);
-    assert_eq!(store.take_noted().len(), 1, "with its last field a hash goes");
+    let noted: Vec<Happened> = store.take_noted().into_iter().map(|noted| noted.what).collect();
+    assert_eq!(noted, [Happened::FieldsExpired, Happened::Emptied], "with its last field a hash goes");
     assert!(store.find(0, store.key(b"still"), 1800).is_none());
     (0..3).for_each(|db| store.flush(db));
     while store.reclaim(1) {}
