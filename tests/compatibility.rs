@@ -37,7 +37,7 @@ fn how(command: &Command) -> &'static str {
         Run::Container => "by subcommand",
         Run::Publish(_) => "where the client is; a parcel for each shard where it is heard",
         Run::Home(_) => "where the client is",
-        Run::Steered(..) => "on the shard its arguments name",
+        Run::Journey(_) => "from the shard its arguments name on",
         Run::Everywhere(_) => "on every shard",
         Run::Plan(_) => "where its keys are; over several shards in two hops",
         Run::Local(_) if command.spread != Spread::None => {

@@ -4,7 +4,7 @@
 use crate::context::{Args, Ctx, Key};
 use crate::home::{After, Call, Home, House, Job};
 use crate::pubsub::TopicKind;
-use resp::Reply;
+use resp::{Output, Reply};
 use spec::setting::Events;
 use spec::{Argument, Categories, Flags, Group, Keys};
 use store::{Detached, Hasher};
@@ -23,8 +23,8 @@ pub enum Run {
     Local(LocalFn),
     /// Where its client is.
     Home(HomeFn),
-    /// On the shard that its arguments name.
-    Steered(fn(Args<'_>, u16) -> u16, LocalFn),
+    /// From the shard that its arguments name on to others, until it has enough.
+    Journey(&'static Journey),
     /// A part on every shard, folded at home.
     Everywhere(&'static Everywhere),
     /// Several keys on several shards, in two hops under locks.
@@ -35,6 +35,28 @@ pub enum Run {
     Publish(TopicKind),
     /// A container: its subcommands run.
     Container,
+}
+
+/// A command that goes from shard to shard, each of which adds to what those before it have found.
+pub struct Journey {
+    /// The shard it begins on, of so many; beyond the last stands for the last.
+    pub begin: fn(Args<'_>, u16) -> u16,
+    /// Runs on one shard, with what those before it have found: adds to that and says which shard is next, or
+    /// replies.
+    pub visit: fn(&mut Ctx<'_>, Args<'_>, &mut Finds, &mut Reply<'_>) -> Option<u16>,
+    /// Runs on the first shard alone, where it may not go on: inside a transaction.
+    pub alone: LocalFn,
+}
+
+/// What a [`Journey`] has found so far.
+#[derive(Default, Debug)]
+pub struct Finds {
+    /// How many it has looked at.
+    pub seen: usize,
+    /// How many of them were wanted.
+    pub found: usize,
+    /// Those, encoded for the reply.
+    pub encoded: Output,
 }
 
 /// What a command does to a client's transaction.

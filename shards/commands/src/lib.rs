@@ -34,8 +34,8 @@ mod watched;
 pub use awaited::{Awaited, Spot};
 pub use catalog::{Catalog, Entry};
 pub use command::{
-    ActFn, Block, Check, CheckFn, Command, DecideFn, Everywhere, Go, HomeFn, LocalFn, Lock, NextFn, Order,
-    Piece, Plan, Run, Spread, Transaction, Wide,
+    ActFn, Block, Check, CheckFn, Command, DecideFn, Everywhere, Finds, Go, HomeFn, Journey, LocalFn, Lock,
+    NextFn, Order, Piece, Plan, Run, Spread, Transaction, Wide,
 };
 pub use context::{Args, Caller, Ctx, Effects, Hashed, Key, KeyEvent, Random, Seat, tell_noted};
 pub use home::{

@@ -3,7 +3,7 @@
 //! connections; those are the shard crate's to test.
 
 use crate::catalog::{Catalog, Entry};
-use crate::command::{Check, Everywhere, Go, Lock, Order, Piece, Plan, Run, Spread, Wide};
+use crate::command::{Check, Everywhere, Finds, Go, Lock, Order, Piece, Plan, Run, Spread, Wide};
 use crate::context::{Args, Caller, Ctx, Effects, Key, Random};
 use crate::home::{After, Call, Facts, Home, House, Job, PauseMode, ReplyMode, SessionState};
 use resp::client::Value;
@@ -201,9 +201,14 @@ impl Rig {
                 let mut home = Home { session: &mut self.session, house: &mut self.houses[0] };
                 self.after = handler(&mut home, args, reply);
             }
-            Run::Steered(steer, handler) => {
-                let shard = steer(args, self.houses.len() as u16).min(self.houses.len() as u16 - 1);
-                handler(&mut self.houses[usize::from(shard)].ctx(caller), args, reply);
+            Run::Journey(journey) => {
+                let shards = self.houses.len() as u16;
+                let (mut next, mut finds) =
+                    (Some((journey.begin)(args, shards).min(shards - 1)), Finds::default());
+                while let Some(shard) = next {
+                    let mut ctx = self.houses[usize::from(shard)].ctx(caller);
+                    next = (journey.visit)(&mut ctx, args, &mut finds, reply);
+                }
             }
             Run::Everywhere(everywhere) => self.everywhere(everywhere, args, reply),
             Run::Local(_) | Run::Plan(_) => self.over_keys(entry, args, reply),

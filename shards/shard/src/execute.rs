@@ -80,6 +80,17 @@ impl Shard {
         args: Args<'_>,
         hashed: Hashed,
     ) {
+        self.call_with(caller, hashed, |ctx, reply| handler(ctx, args, reply));
+    }
+
+    /// Calls what runs where the keys are.
+    #[inline]
+    pub(crate) fn call_with<T>(
+        &mut self,
+        caller: Caller,
+        hashed: Hashed,
+        handler: impl FnOnce(&mut Ctx<'_>, &mut Reply<'_>) -> T,
+    ) -> T {
         let mut ctx = Ctx {
             store: &mut self.store,
             live: &self.settings.live,
@@ -92,7 +103,7 @@ impl Shard {
             hashed,
         };
         let mut reply = Reply::new(&mut self.reply, caller.version);
-        handler(&mut ctx, args, &mut reply);
+        handler(&mut ctx, &mut reply)
     }
 
     /// Counts a command that has run, and its error if it answered with one.
@@ -263,7 +274,8 @@ pub(crate) fn note_listening<O: Outbox>(conn: ConnId, session: &mut Session, out
 /// The handler that runs where the keys are, if there is one.
 pub(crate) fn local_handler(run: Run) -> Option<LocalFn> {
     match run {
-        Run::Local(handler) | Run::Steered(_, handler) => Some(handler),
+        Run::Local(handler) => Some(handler),
+        Run::Journey(journey) => Some(journey.alone),
         Run::Plan(plan) => Some(plan.together),
         Run::Transaction(Transaction::Watch(handler)) => Some(handler),
         Run::Home(_) | Run::Everywhere(_) | Run::Transaction(_) | Run::Publish(_) | Run::Container => None,

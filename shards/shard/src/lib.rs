@@ -9,6 +9,7 @@ mod execute;
 mod feed;
 mod gates;
 mod house;
+mod journey;
 mod large;
 mod leave;
 mod marks;

@@ -3,7 +3,7 @@
 //! buffer lends its own and gets it back.
 
 use crate::outbox::Now;
-use commands::{Caller, Order, Piece};
+use commands::{Caller, Finds, Order, Piece};
 use resp::{Output, Span};
 use std::sync::Arc;
 
@@ -126,6 +126,8 @@ pub struct Run {
     pub writes: bool,
     /// It is an attempt of a client that waits now.
     pub waits: bool,
+    /// What its only command has found so far, if that goes from shard to shard.
+    pub finds: Option<Box<Finds>>,
 }
 
 /// What the owner of a key has for the first client that waits for it, and what becomes of that.

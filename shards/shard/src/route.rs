@@ -143,15 +143,7 @@ impl Shard {
                 }
                 Flow::Next
             }
-            Run::Steered(steer, _) => {
-                let owner = steer(args, self.shards).min(self.shards - 1);
-                if owner == self.index {
-                    self.run_here(session, frame.number, args);
-                    self.behind_answers(session);
-                    return Flow::Next;
-                }
-                self.send_away(conn, session, bytes, batch, place, owner, out)
-            }
+            Run::Journey(journey) => self.set_out(conn, session, bytes, batch, place, journey, out),
             Run::Everywhere(everywhere) => {
                 if session.waiting() > 0 {
                     session.hold = Hold::Answers;

@@ -12,6 +12,7 @@ use crate::planted::Bug;
 use crate::session::{Hold, Session};
 use commands::{Args, Caller, Hashed, ReplyMode};
 use resp::{NOTHING, Output, Span};
+use std::ops::Range;
 
 /// Reply room that a run carries from home.
 const REPLY_BYTES: usize = 1024;
@@ -46,6 +47,33 @@ impl Shard {
         if length > 1 {
             self.marks.long_run += 1;
         }
+        let run = self.load(conn, session, bytes, batch, place..place + length, owner, out);
+        if set_aside {
+            session.hold = Hold::Answers;
+            self.marks.sealed_wait += 1;
+            self.block.sealed_waits.add(1);
+            self.parked.push_back(run);
+        } else {
+            self.block.hops.add(length as u64);
+            self.send(owner, Parcel::Run(run), out);
+        }
+        self.hold_for_answers(session);
+        Flow::Away { more: length - 1 }
+    }
+
+    /// Puts frames into a run for `owner`, whose answer the session expects from now on.
+    #[inline]
+    #[expect(clippy::too_many_arguments, reason = "the whole place of frames")]
+    pub(crate) fn load<O: Outbox>(
+        &mut self,
+        conn: ConnId,
+        session: &mut Session,
+        bytes: &[u8],
+        batch: &Batch,
+        places: Range<usize>,
+        owner: u16,
+        out: &mut O,
+    ) -> Box<Run> {
         // A client that wants no reply still waits for its turn; the answer is then empty.
         let muted = session.state.reply_mode != ReplyMode::On;
         let ticket = self.ticket_only(conn, session, out);
@@ -53,7 +81,7 @@ impl Shard {
         run.caller = self.caller(session);
         run.shard = owner;
         let mut writes = false;
-        let frames = &batch.frames[place..place + length];
+        let frames = &batch.frames[places];
         let lent = self.lend(&mut run, bytes, batch, frames);
         for frame in frames {
             writes |= self.catalog.entry(frame.number).command.flags.any(PAUSED_WRITES);
@@ -71,17 +99,7 @@ impl Shard {
         } else {
             run.sent_ns = self.now.mono_ns;
         }
-        if set_aside {
-            session.hold = Hold::Answers;
-            self.marks.sealed_wait += 1;
-            self.block.sealed_waits.add(1);
-            self.parked.push_back(run);
-        } else {
-            self.block.hops.add(length as u64);
-            self.send(owner, Parcel::Run(run), out);
-        }
-        self.hold_for_answers(session);
-        Flow::Away { more: length - 1 }
+        run
     }
 
     pub(crate) fn shell(&mut self, ticket: Ticket) -> Box<Run> {
@@ -105,6 +123,7 @@ impl Shard {
                 sent_ns: 0,
                 writes: false,
                 waits: false,
+                finds: None,
             }),
         }
     }
@@ -132,13 +151,14 @@ impl Shard {
         self.look_at_room(run.lent.as_ref().map_or(run.bytes.len(), |lent| lent.len()));
         // The session that runs now keeps its replies apart.
         std::mem::swap(&mut self.reply, &mut self.away_reply);
-        let ended = match run.lent.clone() {
+        let stop = match run.lent.clone() {
+            _ if run.finds.is_some() => self.go_on_with(&mut run),
             None => self.run_steps(&mut run),
             Some(lent) => {
                 self.store.lend(lent);
-                let ended = self.run_steps(&mut run);
+                let stop = self.run_steps(&mut run);
                 self.store.end_loan();
-                ended
+                stop
             }
         };
         self.append(&mut run);
@@ -146,27 +166,29 @@ impl Shard {
         if self.has_unsaid() {
             self.say(None, out);
         }
-        if ended {
-            self.send_home(run, out);
-        } else {
-            self.marks.sealed_wait += 1;
-            self.block.sealed_waits.add(1);
-            if self.planted(Bug::RunRepeats) {
-                run.done = 0;
-                run.reply.clear();
+        match stop {
+            Stop::Done => self.send_home(run, out),
+            Stop::Sealed => {
+                self.marks.sealed_wait += 1;
+                self.block.sealed_waits.add(1);
+                if self.planted(Bug::RunRepeats) {
+                    run.done = 0;
+                    run.reply.clear();
+                }
+                self.parked.push_back(run);
             }
-            self.parked.push_back(run);
+            Stop::GoesOn(shard) => self.send_on(run, shard, out),
         }
     }
 
-    fn run_steps(&mut self, run: &mut Run) -> bool {
+    fn run_steps(&mut self, run: &mut Run) -> Stop {
         let catalog = self.catalog;
         while let Some(step) = run.steps.get(run.done).copied() {
             let spans = &run.spans[step.first as usize..(step.first + step.count) as usize];
             let args = Args::new(run.lent.as_deref().unwrap_or(&run.bytes), spans);
             let entry = catalog.entry(step.number);
             if !self.remote.intents.is_clear() && entry.has_keys && self.is_sealed(entry, args, step.hash) {
-                return false;
+                return Stop::Sealed;
             }
             let before = self.reply.len();
             let now = self.now;
@@ -184,7 +206,7 @@ impl Shard {
             self.count_reply(step.number, before);
             run.done += 1;
         }
-        true
+        Stop::Done
     }
 
     /// Puts replies into the run: into its own memory if they fit, else in ours, on loan.
@@ -287,6 +309,16 @@ impl Shard {
             }
         }
     }
+}
+
+/// Where a run stops on a shard.
+pub(crate) enum Stop {
+    /// All of it has run.
+    Done,
+    /// A key is sealed.
+    Sealed,
+    /// Its command goes on on another shard.
+    GoesOn(u16),
 }
 
 /// Who asks by a shell that is not in use.

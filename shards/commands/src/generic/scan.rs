@@ -1,13 +1,13 @@
 //! SCAN: all keys of a database in steps, shard by shard. A cursor tells the shard and the place in it,
-//! so that nothing is remembered between two calls.
+//! so that nothing is remembered between two calls. A page that is not full where a shard ends goes on on the next.
 
-use crate::command::{Command, Run};
+use crate::command::{Command, Finds, Journey, Run};
 use crate::context::{Args, Ctx};
 use crate::number;
-use resp::{Output, Reply};
+use resp::Reply;
 use spec::{Argument, ArgumentKind, Categories, Flags, Group, glob};
 
-pub(super) static SCAN: Command = Command::new("SCAN", Group::Generic, Run::Steered(steer, scan))
+pub(super) static SCAN: Command = Command::new("SCAN", Group::Generic, Run::Journey(&JOURNEY))
     .arity(-2)
     .flags(Flags::READONLY)
     .categories(Categories::KEYSPACE)
@@ -23,6 +23,8 @@ pub(super) static SCAN: Command = Command::new("SCAN", Group::Generic, Run::Stee
         Argument::new("count", ArgumentKind::Integer).token("COUNT").optional(),
         Argument::new("type", ArgumentKind::String).token("TYPE").since("6.0.0").optional(),
     ]);
+
+static JOURNEY: Journey = Journey { begin, visit, alone };
 
 /// Keys asked for where COUNT is not said.
 const COUNT_DEFAULT: usize = 10;
@@ -51,15 +53,14 @@ impl Cursor {
         self.shard >= shards || self.place >= PLACE_BOUND
     }
 
-    /// The cursor after a step on its shard that ended at `place`, as a number; 0 where all is done.
-    fn next(self, place: u64, shards: u16) -> i64 {
-        let shard = if place == 0 { self.shard + 1 } else { self.shard };
-        if shard >= shards { 0 } else { (place << SHARD_BITS | u64::from(shard)) as i64 }
+    /// As a number; 0 where all is done.
+    fn number(self, shards: u16) -> i64 {
+        if self.shard >= shards { 0 } else { (self.place << SHARD_BITS | u64::from(self.shard)) as i64 }
     }
 }
 
 /// The shard that a cursor names; any, where it is no cursor.
-fn steer(args: Args<'_>, _: u16) -> u16 {
+fn begin(args: Args<'_>, _: u16) -> u16 {
     Cursor::read(args.get(1)).map_or(0, |cursor| cursor.shard)
 }
 
@@ -105,28 +106,60 @@ impl<'a> Options<'a> {
     }
 }
 
-fn scan(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) {
-    let Some(cursor) = Cursor::read(args.get(1)) else {
-        return reply.error("ERR invalid cursor");
-    };
-    let Some(options) = Options::read(args, reply) else { return };
-    // The cursor comes first in the reply and is known last, so keys are written apart.
-    let (mut keys, mut found, mut next) = (Output::default(), 0, 0);
-    if !cursor.is_foreign(ctx.seat.shards) {
-        let mut list = Reply::new(&mut keys, reply.version());
-        let db = ctx.db();
-        let place = ctx.store.scan(db, cursor.place, options.count, ctx.now, &mut |key, entry| {
-            if options.lets_through(key, entry.kind()) {
-                list.bulk(key);
-                found += 1;
-            }
-        });
-        next = cursor.next(place, ctx.seat.shards);
+fn visit(ctx: &mut Ctx<'_>, args: Args<'_>, page: &mut Finds, reply: &mut Reply<'_>) -> Option<u16> {
+    let (next, has_room) = fill(ctx, args, page, reply)?;
+    if has_room && next.place == 0 && next.shard < ctx.seat.shards {
+        return Some(next.shard);
     }
+    finish(next, ctx.seat.shards, page, reply);
+    None
+}
+
+fn alone(ctx: &mut Ctx<'_>, args: Args<'_>, reply: &mut Reply<'_>) {
+    let mut page = Finds::default();
+    if let Some((next, _)) = fill(ctx, args, &mut page, reply) {
+        finish(next, ctx.seat.shards, &page, reply);
+    }
+}
+
+/// Adds this shard's keys to a page. Says where the next begins, and whether fewer than COUNT were looked at;
+/// `None` once the arguments are refused.
+fn fill(
+    ctx: &mut Ctx<'_>,
+    args: Args<'_>,
+    page: &mut Finds,
+    reply: &mut Reply<'_>,
+) -> Option<(Cursor, bool)> {
+    let Some(asked) = Cursor::read(args.get(1)) else {
+        reply.error("ERR invalid cursor");
+        return None;
+    };
+    let options = Options::read(args, reply)?;
+    if asked.is_foreign(ctx.seat.shards) {
+        return Some((Cursor { place: 0, shard: ctx.seat.shards }, false));
+    }
+    // A shard that is not the one asked for begins where it begins.
+    let shard = ctx.seat.shard;
+    let place = if shard == asked.shard { asked.place } else { 0 };
+    let mut list = Reply::new(&mut page.encoded, reply.version());
+    let (db, wanted) = (ctx.db(), options.count.saturating_sub(page.seen));
+    let place = ctx.store.scan(db, place, wanted, ctx.now, &mut |key, entry| {
+        page.seen += 1;
+        if options.lets_through(key, entry.kind()) {
+            list.bulk(key);
+            page.found += 1;
+        }
+    });
+    let shard = if place == 0 { shard + 1 } else { shard };
+    Some((Cursor { place, shard }, page.seen < options.count))
+}
+
+/// The cursor comes first in the reply and is known last.
+fn finish(next: Cursor, shards: u16, page: &Finds, reply: &mut Reply<'_>) {
     reply.array(2);
-    reply.bulk_integer(next);
-    reply.array(found);
-    reply.raw(&keys);
+    reply.bulk_integer(next.number(shards));
+    reply.array(page.found);
+    reply.raw(&page.encoded);
 }
 
 #[cfg(test)]
@@ -152,11 +185,11 @@ mod tests {
 
     #[test]
     fn cursors_lead_through_all_shards_and_back_to_zero() {
-        let here = Cursor { place: 5, shard: 1 };
-        assert_eq!(here.next(9, 3), 9 << 10 | 1);
-        assert_eq!(here.next(0, 3), 2);
-        assert_eq!(here.next(0, 2), 0);
-        assert!(here.next(PLACE_BOUND - 1, 3) < 1 << 58);
+        let here = Cursor { place: 9, shard: 1 };
+        assert_eq!(here.number(3), 9 << 10 | 1);
+        assert_eq!(Cursor { place: 0, shard: 2 }.number(3), 2);
+        assert_eq!(Cursor { place: 0, shard: 2 }.number(2), 0);
+        assert!(Cursor { place: PLACE_BOUND - 1, shard: 1 }.number(3) < 1 << 58);
         assert!(here.is_foreign(1) && !here.is_foreign(2));
         assert!(Cursor { place: PLACE_BOUND, shard: 0 }.is_foreign(1));
     }

@@ -261,7 +261,7 @@ impl Shard {
                     shards.into_iter().for_each(|shard| needs.shards[usize::from(shard)] = true);
                 }
                 Run::Transaction(_) | Run::Container => {}
-                Run::Local(_) | Run::Plan(_) | Run::Steered(..) => match self.place_of(entry, args) {
+                Run::Local(_) | Run::Plan(_) | Run::Journey(_) => match self.place_of(entry, args) {
                     Place::One(owner) => {
                         needs.shards[owner as usize] = true;
                         if self.shards > 1 || !self.remote.intents.is_clear() {
@@ -283,7 +283,7 @@ impl Shard {
     /// Where a command runs that has keys, or could have.
     pub(super) fn place_of(&mut self, entry: &Entry, args: Args<'_>) -> Place {
         match entry.command.run {
-            Run::Steered(steer, _) => Place::One(steer(args, self.shards).min(self.shards - 1)),
+            Run::Journey(journey) => Place::One((journey.begin)(args, self.shards).min(self.shards - 1)),
             _ => self.locate(entry, args),
         }
     }
