@@ -333,7 +333,7 @@ fn scan_visits_every_key_of_every_shard_once() {
         assert_eq!(keys.len(), 1000);
         assert!(calls >= 30, "{calls} calls");
         let (keys, calls) = scanned(rig, "COUNT 100000");
-        assert_eq!((keys.len(), calls), (1000, rig.houses.len()));
+        assert_eq!((keys.len(), calls), (1000, 1), "a page is filled on the next shard");
         assert_eq!(scanned(rig, "MATCH key:1?? COUNT 50").0.len(), 100);
         assert_eq!(scanned(rig, "MATCH * TYPE string").0.len(), 1000);
         assert_eq!(scanned(rig, "TYPE STRING count 7").0.len(), 1000);
