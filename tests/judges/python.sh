@@ -1,7 +1,8 @@
 #!/bin/bash
-# Suites of Python clients against one server: redis-py's own tests (sync and async) and fakeredis's, which hold it
-# against Redis itself. Lists as for tcl.sh: reference/, known/ (only grows). What fails over a command that is not
-# there yet is counted apart; other failures of tests that the reference passes have a reason in known/python-later.txt.
+# Suites of Python clients against one server: redis-py's own tests (sync and async), fakeredis's, which hold it against
+# Redis itself, and its hypothesis machines (pair), which hold it against Valkey. Lists as for tcl.sh: reference/, known/
+# (only grows). What fails over a command that is not there yet is counted apart; other failures of tests that the
+# reference passes have a reason in known/python-later.txt.
 #   python.sh [--shards N] [--reference] [--save] [suite...]
 #   suites: redis-py-resp2 redis-py-resp3 fakeredis pair; with -quick behind the name, a part that takes seconds
 #   --reference judges Debian's server; with --save its passes become reference/, ours are added to known/.
@@ -37,7 +38,7 @@ dig_hole() {
 start_second() {
   export REFERENCE_PORT=6381
   mkdir -p "$work/second"
-  redis-server --port "$REFERENCE_PORT" --bind 127.0.0.1 --dir "$work/second" --save '' >"$work/second.log" 2>&1 &
+  "$cache/valkey/bin/valkey-server" --port "$REFERENCE_PORT" --bind 127.0.0.1 --dir "$work/second" --save '' >"$work/second.log" 2>&1 &
   second_pid=$!
 }
 

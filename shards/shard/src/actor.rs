@@ -94,8 +94,6 @@ pub struct Shard {
     pub(crate) waits: Waits,
     /// Commands that ran for sessions of this shard, since `took` was last called.
     pub(crate) ran_here: u64,
-    /// Keys may have come or gone without an effect of their own: moved, exchanged.
-    pub(crate) recount: bool,
     /// Replies of the session that runs now.
     pub(crate) reply: Output,
     /// Replies of a run for somebody else's session, while it runs.
@@ -184,7 +182,6 @@ impl Shard {
             post: Post::new(make.shards),
             waits: Waits::default(),
             ran_here: 0,
-            recount: false,
             reply: Output::with_capacity(64 * 1024),
             away_reply: Output::with_capacity(4 * 1024),
             share_bytes: 0,

@@ -139,9 +139,8 @@ impl Shard {
 
     /// Counts what commands did besides their replies.
     pub(crate) fn count_effects(&mut self) {
-        let expired = self.block.expired_keys.read() != self.store.counters().expired;
-        let recount = std::mem::take(&mut self.recount) || expired;
-        if self.effects == commands::Effects::default() && !recount {
+        self.count_keys();
+        if self.effects == commands::Effects::default() {
             return;
         }
         // What keys tell is not counted, and still to be told.
@@ -151,7 +150,6 @@ impl Shard {
         self.block.changes.add(effects.dirty);
         self.block.keyspace_hits.add(effects.hits);
         self.block.keyspace_misses.add(effects.misses);
-        self.count_keys();
     }
 
     fn end_timers<O: Outbox>(&mut self, out: &mut O) {
@@ -172,9 +170,6 @@ impl Shard {
         let spared = |hash| !intents.is_clear() && intents.sealed(Want { lock: lock_of(hash), write: true });
         let report = self.store.expire_slice_but(self.now.ms(), buckets, spared);
         self.block.expire_slices.add(1);
-        if report.expired > 0 {
-            self.count_keys();
-        }
         // Much was found: there is more. Else look again later.
         let busy = report.expired * 4 > report.met;
         if busy {
@@ -211,10 +206,16 @@ impl Shard {
         self.cron.idle_ms = self.now.ms() + 20;
     }
 
-    pub(crate) fn count_keys(&mut self) {
-        for db in 0..telemetry::DATABASES.min(self.settings.live.databases as usize) {
-            self.block.keys[db].set(self.store.len(db) as u64);
-            self.block.volatile_keys[db].set(self.store.volatile(db) as u64);
+    /// Shows how many keys there are, and how many have expired.
+    fn count_keys(&mut self) {
+        let mut resized = self.store.take_resized();
+        while resized != 0 {
+            let db = resized.trailing_zeros() as usize;
+            resized &= resized - 1;
+            if db < telemetry::DATABASES {
+                self.block.keys[db].set(self.store.len(db) as u64);
+                self.block.volatile_keys[db].set(self.store.volatile(db) as u64);
+            }
         }
         let counters = self.store.counters();
         self.block.expired_keys.set(counters.expired);
@@ -222,7 +223,6 @@ impl Shard {
     }
 
     pub(crate) fn refresh_gauges(&mut self) {
-        self.count_keys();
         let usage = self.store.bytes();
         self.block.memory_entries.set(usage.entries as u64 + usage.heap_buffers as u64);
         self.block.memory_tables.set(usage.tables as u64);

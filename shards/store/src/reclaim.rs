@@ -27,6 +27,7 @@ impl Ruin {
 impl Store {
     /// Empties a database at once. Its memory is freed by and by, in [`Store::reclaim`].
     pub fn flush(&mut self, db: usize) {
+        self.note_resized(db);
         let table = std::mem::take(&mut self.tables[db]);
         self.flush_due(db);
         let (bytes, entries) = (table.bytes(), table.len());

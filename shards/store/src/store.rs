@@ -40,6 +40,8 @@ pub struct Store {
     pub(crate) due: Vec<DueHashes>,
     pub(crate) due_ruins: Vec<DueHashes>,
     pub(crate) counters: Counters,
+    /// Databases whose counts of keys may have changed, a bit each: see [`Store::take_resized`].
+    resized: u64,
     /// For scans, so that they do not allocate: the handles of one bucket.
     pub(crate) bucket: Vec<Handle>,
     /// For packing items, so that it does not allocate.
@@ -63,6 +65,7 @@ impl Store {
             due: (0..databases).map(|_| DueHashes::default()).collect(),
             due_ruins: Vec::new(),
             counters: Counters::default(),
+            resized: 0,
             bucket: Vec::new(),
             scratch: Vec::new(),
             lender: None,
@@ -178,8 +181,22 @@ impl Store {
         self.tables[db].volatile()
     }
 
+    #[inline]
+    pub(crate) fn note_resized(&mut self, db: usize) {
+        self.resized |= 1 << db.min(u64::BITS as usize - 1);
+    }
+
+    /// The databases whose [`len`](Store::len) or [`volatile`](Store::volatile) may have changed since this was last
+    /// asked, a bit each from the lowest; the highest bit stands for all from 63 on.
+    #[inline]
+    pub fn take_resized(&mut self) -> u64 {
+        std::mem::take(&mut self.resized)
+    }
+
     /// Exchanges the contents of two databases.
     pub fn swap(&mut self, a: usize, b: usize) {
+        self.note_resized(a);
+        self.note_resized(b);
         self.tables.swap(a, b);
         self.due.swap(a, b);
     }
@@ -266,6 +283,7 @@ impl Store {
 
     /// Takes an entry out of its table; the cell stays.
     pub(crate) fn unlink(&mut self, db: usize, hash: u64, found: Found) {
+        self.note_resized(db);
         self.unlist_due(db, found.handle);
         let volatile = self.cells.view(found.handle).header().has_expiry();
         let keys = Keys { cells: &self.cells, hasher: &self.hasher };
@@ -275,6 +293,7 @@ impl Store {
     /// Adds an entry to a table that does not have its key.
     #[inline]
     pub(crate) fn link(&mut self, db: usize, hash: u64, handle: Handle) {
+        self.note_resized(db);
         let volatile = self.cells.view(handle).header().has_expiry();
         let keys = Keys { cells: &self.cells, hasher: &self.hasher };
         self.tables[db].insert(hash, handle, volatile, &keys);
@@ -293,6 +312,7 @@ impl Store {
         }
         let now_volatile = self.cells.view(handle).header().has_expiry();
         if now_volatile != volatile {
+            self.note_resized(db);
             self.tables[db].count_volatile(hash, now_volatile);
         }
     }

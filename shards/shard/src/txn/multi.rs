@@ -309,7 +309,6 @@ impl Shard {
         // CLIENT REPLY inside is for what comes behind.
         let muted = self.is_muted(session);
         let before = self.reply.len();
-        self.recount = true;
         let watches = !session.guards.is_empty();
         let moved = watches && self.end_watch(session.state.id, session.watch_round);
         self.unguard(session);

@@ -184,7 +184,6 @@ impl Shard {
 
     /// Runs a part's first hop.
     fn run_part(&mut self, part: &mut Part) {
-        self.recount = true;
         let (grown, now) = (self.store.counters().grown, self.now);
         if matches!(part.hop, Hop::Spread | Hop::Gather) && self.planted(Bug::TimelessPart) {
             self.now = crate::outbox::Now::default();
@@ -297,7 +296,6 @@ impl Shard {
 
     /// Carries out a plan's order for one key.
     pub(crate) fn carry_order(&mut self, caller: Caller, args: Args<'_>, key: PartKey, order: Order) {
-        self.recount = true;
         let now = self.now.ms();
         let name = Key { bytes: args.get(key.span as usize), hash: key.hash };
         match order {

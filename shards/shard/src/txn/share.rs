@@ -11,7 +11,6 @@ impl Shard {
     /// Runs a share, unless a key that the client watches has changed.
     pub(super) fn run_share(&mut self, part: &mut Part) {
         let Some(mut share) = part.share.take() else { return };
-        self.recount = true;
         // One time for the whole transaction, whichever shard looks.
         let now = std::mem::replace(&mut self.now, share.now);
         if let Some(round) = share.watch {
