@@ -20,11 +20,11 @@ impl Shard {
         hashed: Hashed,
     ) {
         let before = self.reply.len();
-        if self.short_of_room | !self.watched.is_empty() {
+        if self.short_of_room | self.is_attended() {
             self.call_with_care(session, number, handler, args, hashed);
         } else {
             // Made here, not for both ways: then it is written once, where the handler looks for it.
-            self.call_unwatched(handler, self.caller(session), args, hashed);
+            self.call_unattended(handler, self.caller(session), args, hashed);
         }
         self.ran_here += 1;
         self.count_reply(number, before);
@@ -64,16 +64,22 @@ impl Shard {
         args: Args<'_>,
         hashed: Hashed,
     ) {
-        if self.watched.is_empty() {
-            self.call_unwatched(handler, caller, args, hashed);
+        if self.is_attended() {
+            self.call_attended(number, handler, caller, args, hashed);
         } else {
-            self.call_watched(number, handler, caller, args, hashed);
+            self.call_unattended(handler, caller, args, hashed);
         }
     }
 
-    /// The same, where nobody watches keys or somebody else tells them.
+    /// Somebody cares what a command does besides its reply: keys are watched, or a pause keeps the data as it is.
     #[inline]
-    pub(crate) fn call_unwatched(
+    fn is_attended(&self) -> bool {
+        !self.watched.is_empty() | self.pause.is_some()
+    }
+
+    /// Calls a handler where nobody cares, or somebody else tells them.
+    #[inline]
+    pub(crate) fn call_unattended(
         &mut self,
         handler: LocalFn,
         caller: Caller,

@@ -69,7 +69,11 @@ impl Shard {
         args: Args<'_>,
         finds: &mut Finds,
     ) -> Option<u16> {
-        self.call_with(caller, Hashed::NONE, |ctx, reply| (journey.visit)(ctx, args, finds, reply))
+        self.store.keep_expired(self.pause.is_some());
+        let next =
+            self.call_with(caller, Hashed::NONE, |ctx, reply| (journey.visit)(ctx, args, finds, reply));
+        self.store.keep_expired(false);
+        next
     }
 
     /// To the next shard.

@@ -62,6 +62,8 @@ pub(crate) struct ExpireState {
     hash: u64,
     pub(crate) notes: Notes,
     noted: Vec<Noted>,
+    /// Look-ups for reading leave expired entries where they are.
+    keeps: bool,
 }
 
 impl Store {
@@ -120,6 +122,19 @@ impl Store {
         }
         self.bucket = handles;
         report
+    }
+
+    /// Whether expired keys that are looked up stay where they are, unseen, instead of being removed. To be set for
+    /// commands that only read: what writes needs them gone.
+    #[inline]
+    pub fn keep_expired(&mut self, keeps: bool) {
+        self.expire.keeps = keeps;
+    }
+
+    /// Whether they stay.
+    #[inline]
+    pub(crate) fn keeps_expired(&self) -> bool {
+        self.expire.keeps
     }
 
     /// What of that which becomes of keys by itself is to be noted. Nothing at first.

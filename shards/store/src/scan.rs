@@ -48,8 +48,10 @@ impl Store {
                 if !whole && self.hasher.hash(view.key()) < hash {
                     continue;
                 }
-                if view.expiry().is_some_and(|expiry| expiry <= now) {
-                    self.expire_handle(db, handle);
+                if view.is_expired(now) {
+                    if !self.keeps_expired() {
+                        self.expire_handle(db, handle);
+                    }
                 } else {
                     visit(view.key(), &Entry::new(view));
                     visited += 1;
@@ -66,7 +68,7 @@ impl Store {
     }
 
     /// A key drawn evenly from a database; `None` if it has none. Expired keys that are drawn are
-    /// removed. Work is bounded: after many unlucky draws a key is taken that may not be quite fair.
+    /// removed, unless they are to stay. Work is bounded: after many unlucky draws a key is taken that may not be quite fair.
     pub fn random(&mut self, db: usize, rng: &mut dyn FnMut() -> u64, now: i64) -> Option<&[u8]> {
         self.note_time(now);
         for draw in 0..DRAWS_MAX {
@@ -79,7 +81,9 @@ impl Store {
             if !expired {
                 return Some(self.cells.view(handle).key());
             }
-            self.expire_handle(db, handle);
+            if !self.keeps_expired() {
+                self.expire_handle(db, handle);
+            }
         }
         None
     }

@@ -129,7 +129,7 @@ impl Store {
 
     #[inline(never)]
     fn find_slowly(&mut self, db: usize, key: Key<'_>, now: i64) -> Option<Entry<'_>> {
-        let found = self.alive(db, key, now)?;
+        let found = self.present(db, key, now)?;
         self.cells.touch(found.handle, self.clock);
         Some(Entry::new(self.cells.view(found.handle)))
     }
@@ -137,7 +137,7 @@ impl Store {
     /// As [`Store::find`], but its access clock stays as it is.
     #[inline(never)]
     pub fn find_untouched(&mut self, db: usize, key: Key<'_>, now: i64) -> Option<Entry<'_>> {
-        let found = self.alive(db, key, now)?;
+        let found = self.present(db, key, now)?;
         Some(Entry::new(self.cells.view(found.handle)))
     }
 
@@ -254,6 +254,22 @@ impl Store {
             }
             _ => Some(found),
         }
+    }
+
+    /// Finds an entry to read it: one that has expired is not found, and removed unless expired ones are to stay.
+    #[inline(always)]
+    pub(crate) fn present(&mut self, db: usize, key: Key<'_>, now: i64) -> Option<Found> {
+        if self.keeps_expired() {
+            self.note_time(now);
+            let found = self.tables[db].find(key, &self.cells)?;
+            return (!self.cells.view(found.handle).is_expired(now)).then_some(found);
+        }
+        self.alive(db, key, now)
+    }
+
+    /// The last time given.
+    pub(crate) fn now(&self) -> i64 {
+        self.now
     }
 
     #[inline]

@@ -149,7 +149,7 @@ impl Store {
 
     /// A copy of a value.
     pub fn copy_out(&mut self, db: usize, key: Key<'_>, now: i64) -> Option<Detached> {
-        let found = self.alive(db, key, now)?;
+        let found = self.present(db, key, now)?;
         let view = self.cells.view(found.handle);
         let payload = match (view.big(), view.text()) {
             (Some(big), _) => Payload::Big(Box::new(big.clone())),

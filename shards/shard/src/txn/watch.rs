@@ -8,6 +8,7 @@ use crate::planted::Bug;
 use crate::session::Session;
 use crate::txn::works::Work;
 use commands::{Args, Caller, Hashed, Key, LocalFn, Transaction};
+use spec::Flags;
 
 /// A key that a client watches, as its home knows it: enough to lock it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -106,9 +107,10 @@ impl Shard {
         }
     }
 
-    /// Calls a handler while keys are watched: those that it changes are told.
+    /// Calls a handler while keys are watched: those that it changes are told. While a pause lasts, those that only
+    /// read let expired keys stay.
     #[cold]
-    pub(crate) fn call_watched(
+    pub(crate) fn call_attended(
         &mut self,
         number: u16,
         handler: LocalFn,
@@ -135,7 +137,10 @@ impl Shard {
             );
         }
         let dirty = self.effects.dirty;
-        self.call_unwatched(handler, caller, args, hashed);
+        let writes = catalog.entry(number).command.flags.has(Flags::WRITE);
+        self.store.keep_expired(self.pause.is_some() && !writes);
+        self.call_unattended(handler, caller, args, hashed);
+        self.store.keep_expired(false);
         if self.effects.dirty == dirty || self.planted(Bug::WritesUntold) {
             return;
         }

@@ -131,6 +131,29 @@ fn what_happens_to_keys_is_logged_while_it_is_to_be() {
 }
 
 #[test]
+fn readers_leave_expired_keys_where_they_are_to_stay() {
+    let mut store = store();
+    for key in ["a", "b", "c"] {
+        store.set_until(key, "v", NOW);
+    }
+    store.keep_expired(true);
+    assert_eq!(store.look("a"), None);
+    let (a, b) = (store.key(b"a"), store.key(b"b"));
+    assert!(store.find_untouched(0, a, NOW).is_none());
+    assert!(store.read_set(0, b, NOW, true).unwrap().is_none());
+    assert!(store.copy_out(0, b, NOW).is_none());
+    assert_eq!(store.random(0, &mut || 1, NOW), None);
+    assert_eq!((store.len(0), store.counters().expired), (3, 0));
+    // Who writes finds them gone all the same.
+    assert_eq!(store.increment(0, a, 5, NOW), Ok(5));
+    assert_eq!((store.len(0), store.counters().expired), (3, 1));
+    store.keep_expired(false);
+    assert_eq!(store.look("a").map(|(text, _)| text), Some("5".into()));
+    assert_eq!(store.look("b"), None);
+    assert_eq!((store.len(0), store.counters().expired), (2, 2));
+}
+
+#[test]
 fn the_access_clock_counts_idle_seconds() {
     let mut store = store();
     store.set("k", "v");

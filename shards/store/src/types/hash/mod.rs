@@ -55,7 +55,7 @@ impl Store {
         now: i64,
         touch: bool,
     ) -> Result<Option<HashRef<'_>>, WrongKind> {
-        let Some(found) = self.alive(db, key, now) else { return Ok(None) };
+        let Some(found) = self.present(db, key, now) else { return Ok(None) };
         if touch {
             self.cells.touch(found.handle, self.clock);
         }

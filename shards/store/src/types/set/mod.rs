@@ -69,17 +69,20 @@ impl Store {
         now: i64,
         touch: bool,
     ) -> Result<Option<SetRef<'_>>, WrongKind> {
-        let Some(found) = self.alive(db, key, now) else { return Ok(None) };
+        let Some(found) = self.present(db, key, now) else { return Ok(None) };
         if touch {
             self.cells.touch(found.handle, self.clock);
         }
         self.set_of(db, key)
     }
 
-    /// The set of a key that was looked up before: of several at the same time. An expired key that
-    /// nobody has looked up since is still there.
+    /// The set of a key that was looked up before: of several at the same time. A key that has expired by the time of
+    /// the last look is not found.
     pub fn set_of(&self, db: usize, key: Key<'_>) -> Result<Option<SetRef<'_>>, WrongKind> {
         let Some(found) = self.tables[db].find(key, &self.cells) else { return Ok(None) };
+        if self.cells.view(found.handle).is_expired(self.now()) {
+            return Ok(None);
+        }
         let slot = Slot::of(self.cells.view(found.handle), Kind::Set)?;
         Ok(Some(SetRef { form: Form::of(slot.body(), slot.variant()), hasher: &self.hasher }))
     }

@@ -54,7 +54,7 @@ impl Store {
         now: i64,
         touch: bool,
     ) -> Result<Option<SortedSetRef<'_>>, WrongKind> {
-        let Some(found) = self.alive(db, key, now) else { return Ok(None) };
+        let Some(found) = self.present(db, key, now) else { return Ok(None) };
         if touch {
             self.cells.touch(found.handle, self.clock);
         }
