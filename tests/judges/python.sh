@@ -4,7 +4,8 @@
 # (only grows). What fails over a command that is not there yet is counted apart; other failures of tests that the
 # reference passes have a reason in known/python-later.txt.
 #   python.sh [--shards N] [--reference] [--save] [suite...]
-#   suites: redis-py-resp2 redis-py-resp3 fakeredis pair; with -quick behind the name, a part that takes seconds
+#   suites: redis-py-resp2 redis-py-resp3 fakeredis pair, of which -quick behind the name is a part that takes seconds,
+#   and huey walrus django-redis, of programs that live on a server
 #   --reference judges Debian's server; with --save its passes become reference/, ours are added to known/.
 set -uo pipefail
 # shellcheck source=lib.sh
@@ -12,9 +13,9 @@ set -uo pipefail
 enter_namespace "$@"
 read_options "$@"
 suites=("${rest[@]}")
-[ ${#suites[@]} -gt 0 ] || suites=(redis-py-resp2 redis-py-resp3 fakeredis pair)
+[ ${#suites[@]} -gt 0 ] || suites=(redis-py-resp2 redis-py-resp3 fakeredis huey walrus django-redis pair)
 suite_seconds=${SUITE_SECONDS:-1200}
-# The sources of redis-py name this port.
+# The sources of redis-py and django-redis name this port.
 port=6379
 work=$(mktemp -d "${TMPDIR:-/tmp}/judge.XXXXXX")
 second_pid=
@@ -63,6 +64,12 @@ fakeredis() {
   suite_options=("$@")
 }
 
+program() {
+  suite_tools=$1 suite_folder=$cache/python/src/$2
+  shift 2
+  suite_options=("$@")
+}
+
 # Of what needs commands that are not there yet a part skips the whole families: their tests only take time.
 later='not acl and not stream and not xadd and not xgroup and not script and not function and not eval'
 later+=' and not slowlog and not tracking and not dump and not lua'
@@ -77,6 +84,12 @@ choose() {
     fakeredis) fakeredis -m 'real and not slow' --ignore=test/test_hypothesis --ignore=test/test_stack \
       --ignore=test/test_dragonfly test ;;
     fakeredis-quick) fakeredis -m 'real and not slow' -k "$later" test/test_mixins ;;
+    huey) program huey huey-3.5.4 -k 'redis or Redis' huey/tests ;;
+    walrus)
+      export WALRUS_REDIS_HOST=127.0.0.1 WALRUS_REDIS_PORT=$port
+      program huey walrus-0.9.8 -o 'python_files=*.py' walrus/tests
+      ;;
+    django-redis) program django-redis django_redis-7.0.0 --ds=tests.settings.sqlite tests ;;
     pair) start_second; fakeredis -p pair "--hypothesis-seed=${SEED:-1}" test/test_hypothesis ;;
     pair-quick)
       export EXAMPLES=${EXAMPLES:-10}
@@ -136,9 +149,12 @@ compare_suite() {
   comm -13 "$work/known" "$work/passed" >"$work/gained"
   comm -23 "$work/reference" "$work/passed" >"$work/missing"
   # A test that meets a command which is not there says so; the others are told with their reason, or are ours to mend.
-  grep -E "unknown (sub)?command '|Unknown (sub)?command" "$work/failed" | cut -f1 | sort -u | comm -12 - "$work/missing" >"$work/absent"
+  grep -aE "unknown (sub)?command '|Unknown (sub)?command" "$work/failed" | cut -f1 | sort -u | comm -12 - "$work/missing" >"$work/absent"
   sed -n 's/ => .*//p' "$judges/known/python-later.txt" | sort -u >"$work/reasons"
-  comm -23 "$work/missing" "$work/absent" | grep -vxFf "$work/reasons" >"$work/ours"
+  # A reason is for one test, or for all of its parameters.
+  comm -23 "$work/missing" "$work/absent" | awk -v reasons="$work/reasons" '
+    BEGIN { while ((getline line < reasons) > 0) told[line] = 1 }
+    { bare = $0; sub(/\[.*/, "", bare); if (!($0 in told) && !(bare in told)) print }' >"$work/ours"
   if [ -n "$save" ] && [ -z "$cut" ]; then
     local list=$judges/known/$suite.txt
     [ -z "$reference" ] || list=$judges/reference/$whole.txt

@@ -73,22 +73,23 @@ fetch_valkey() {
   ln -s "$(find "$cache/valkey/lib" -type f -name valkey-server | head -n 1)" "$cache/valkey/bin/valkey-server"
 }
 
-# redis-py's and fakeredis's own tests come with their source packages, what runs them with pinned wheels.
+# The suites' own tests come with their source packages, what runs them with pinned wheels.
 fetch_python_suites() {
   local suite package folder=$cache/python here
   here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-  [ -e "$folder/.complete" ] && return 0
   mkdir -p "$folder/src"
-  for suite in redis-py fakeredis; do
+  for suite in redis-py fakeredis huey django-redis; do
+    [ -e "$folder/$suite/.complete" ] && continue
     rm -rf "${folder:?}/$suite"
     python3 -m venv "$folder/$suite"
     "$folder/$suite/bin/pip" install -q --disable-pip-version-check -r "$here/python/$suite.txt" </dev/null
+    touch "$folder/$suite/.complete"
   done
-  for package in redis-8.1.0 fakeredis-2.41.0; do
+  for package in redis-8.1.0 fakeredis-2.41.0 huey-3.5.4 walrus-0.9.8 django_redis-7.0.0; do
+    [ -e "$folder/src/$package" ] && continue
     "$folder/fakeredis/bin/pip" download -q --disable-pip-version-check --no-deps --no-binary :all: -d "$folder/src" "${package/-/==}" </dev/null
     tar -xzf "$folder/src/$package.tar.gz" -C "$folder/src"
   done
-  touch "$folder/.complete"
 }
 
 fetch_kevy() {
