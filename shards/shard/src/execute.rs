@@ -89,6 +89,15 @@ impl Shard {
         self.call_with(caller, hashed, |ctx, reply| handler(ctx, args, reply));
     }
 
+    /// Calls what looks at any keys, held or not: expired ones stay while a transaction may hold one as it was at its
+    /// moment, and while a pause lasts.
+    pub(crate) fn look_around<T>(&mut self, look: impl FnOnce(&mut Shard) -> T) -> T {
+        self.store.keep_expired(self.pause.is_some() | !self.remote.intents.is_clear());
+        let seen = look(self);
+        self.store.keep_expired(false);
+        seen
+    }
+
     /// Calls what runs where the keys are.
     #[inline]
     pub(crate) fn call_with<T>(

@@ -69,11 +69,9 @@ impl Shard {
         args: Args<'_>,
         finds: &mut Finds,
     ) -> Option<u16> {
-        self.store.keep_expired(self.pause.is_some());
-        let next =
-            self.call_with(caller, Hashed::NONE, |ctx, reply| (journey.visit)(ctx, args, finds, reply));
-        self.store.keep_expired(false);
-        next
+        self.look_around(|shard| {
+            shard.call_with(caller, Hashed::NONE, |ctx, reply| (journey.visit)(ctx, args, finds, reply))
+        })
     }
 
     /// To the next shard.

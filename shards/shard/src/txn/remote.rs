@@ -207,7 +207,8 @@ impl Shard {
                 };
                 let call = Call { caller: part.caller, now: self.now.ms() };
                 let mut reply = std::mem::take(&mut part.reply);
-                (everywhere.part)(self, &call, Args::new(&part.bytes, &part.spans), reply.bytes_mut());
+                let args = Args::new(&part.bytes, &part.spans);
+                self.look_around(|shard| (everywhere.part)(shard, &call, args, reply.bytes_mut()));
                 part.reply = reply;
             }
             Hop::Exec => self.run_share(part),

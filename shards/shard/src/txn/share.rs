@@ -65,7 +65,7 @@ impl Shard {
                 };
                 let call = Call { caller, now: self.now.ms() };
                 let mut answer = std::mem::take(&mut self.reply);
-                (everywhere.part)(self, &call, args, answer.bytes_mut());
+                self.look_around(|shard| (everywhere.part)(shard, &call, args, answer.bytes_mut()));
                 self.reply = answer;
                 // Inside a transaction CLIENT PAUSE does not wait for the writes that are away: its own are.
                 self.pause_began = false;
