@@ -286,3 +286,56 @@ fn no_update_is_lost() {
         assert_eq!(total, (clients * steps) as i64);
     }
 }
+
+/// Two clients of each of four shards change one pair of keys, always both by one, all of them by transactions that add or
+/// all by compare and swap; what each of them has done.
+fn contend(swap: bool) -> Vec<u64> {
+    let base = support::free_ports(4);
+    let server = Server::start(&["--shards", "4", "--shard-ports", &base.to_string()]);
+    let keys = keys_of_shards(4, "pair");
+    let pair = [&keys[0], &keys[3]];
+    let done: Vec<AtomicU64> = (0..8).map(|_| AtomicU64::new(0)).collect();
+    let mut works: Vec<Box<dyn FnMut() + Send>> = Vec::new();
+    for (who, done) in done.iter().enumerate() {
+        let mut client = server.connect_to(base + (who % 4) as u16);
+        works.push(Box::new(move || {
+            let lines = if swap {
+                client.check(&format!("WATCH {} {}", pair[0], pair[1]), "+OK");
+                let next = number(&client.ask(&[b"GET", pair[who % 2].as_bytes()])) + 1;
+                pair.map(|key| format!("SET {key} {next}"))
+            } else {
+                pair.map(|key| format!("INCR {key}"))
+            };
+            client.check("MULTI", "+OK");
+            lines.iter().for_each(|line| client.check(line, "+QUEUED"));
+            match client.ask(&[b"EXEC"]) {
+                Reply::Null => assert!(swap, "only who watches can be refused"),
+                Reply::List(replies) => {
+                    assert_eq!(replies[0], replies[1], "a torn pair");
+                    done.fetch_add(1, Ordering::Relaxed);
+                }
+                reply => panic!("{}", reply.show()),
+            }
+        }));
+    }
+    let tried = for_a_while(works);
+    let done: Vec<u64> = done.iter().map(|done| done.load(Ordering::Relaxed)).collect();
+    println!("swap {swap}: tried {tried:?}, done {done:?}");
+    let mut client = server.connect();
+    for key in pair {
+        let value = number(&client.ask(&[b"GET", key.as_bytes()]));
+        assert_eq!(value, done.iter().sum::<u64>() as i64, "an update of {key} was lost");
+    }
+    done
+}
+
+#[test]
+fn four_shards_at_one_pair_of_keys_lose_no_update_and_starve_no_client() {
+    for swap in [false, true] {
+        let done = contend(swap);
+        // Who adds is never refused; of those who swap, the first of each round wins.
+        let mean = done.iter().sum::<u64>() / done.len() as u64;
+        let least = if swap { 1 } else { mean / 10 };
+        assert!(mean > 0 && done.iter().all(|count| *count >= least), "{done:?}: one of them starves");
+    }
+}
