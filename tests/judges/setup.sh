@@ -88,7 +88,10 @@ fetch_python_suites() {
   for package in redis-8.1.0 fakeredis-2.41.0 huey-3.5.4 walrus-0.9.8 django_redis-7.0.0; do
     [ -e "$folder/src/$package" ] && continue
     "$folder/fakeredis/bin/pip" download -q --disable-pip-version-check --no-deps --no-binary :all: -d "$folder/src" "${package/-/==}" </dev/null
-    tar -xzf "$folder/src/$package.tar.gz" -C "$folder/src"
+    # Its name stands for the whole: it gets it last.
+    rm -rf "$folder/src/part" && mkdir "$folder/src/part"
+    tar -xzf "$folder/src/$package.tar.gz" -C "$folder/src/part"
+    mv "$folder/src/part/$package" "$folder/src/$package"
   done
 }
 

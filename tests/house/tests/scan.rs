@@ -121,3 +121,24 @@ fn a_scan_inside_a_transaction_keeps_to_one_shard_a_page() {
         assert_eq!(found, 20);
     });
 }
+
+#[test]
+fn who_looks_around_during_a_pause_leaves_expired_keys_in_place() {
+    for shards in [1, 4] {
+        let mut client = Client::new(shards, 0);
+        (0..8).for_each(|place| drop(client.ask(&format!("SET key:{place} value PX 300"))));
+        assert_eq!(client.ask("CLIENT PAUSE 60000 WRITE"), Value::Simple("OK".into()));
+        std::thread::sleep(std::time::Duration::from_millis(310));
+        assert_eq!(client.page("SCAN 0 COUNT 100"), ("0".to_owned(), vec![]));
+        assert_eq!(client.ask("KEYS *"), Value::Array(vec![]));
+        assert_eq!(client.ask("RANDOMKEY"), Value::Null);
+        assert_eq!(client.ask("GET key:3"), Value::Null);
+        let expired = |client: &Client| -> u64 {
+            client.house.blocks().iter().map(|block| block.expired_keys.read()).sum()
+        };
+        assert_eq!((client.ask("DBSIZE"), expired(&client)), (Value::Integer(8), 0));
+        client.ask("CLIENT UNPAUSE");
+        assert_eq!(client.page("SCAN 0 COUNT 100"), ("0".to_owned(), vec![]));
+        assert_eq!((client.ask("DBSIZE"), expired(&client)), (Value::Integer(0), 8));
+    }
+}
